@@ -1,0 +1,56 @@
+"""Sottovoce: learn which action is best while every person's data is made private on their own device.
+
+>>> import numpy as np, sottovoce as sv
+>>> domain = sv.Interval(1.0, 5.0)                              # one to five stars
+>>> mechanism = sv.calibrate("levels", domain, sv.budget(2.0))
+>>> report = sv.privatise(mechanism, domain.embed(4.0))         # on the device: bytes, epsilon 2, no delta
+>>> estimate = sv.decode(mechanism, report)                     # on the server: right on average
+
+The device half needs numpy and msgspec only; `sv.simulate` and what it needs are loaded when first used.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from sottovoce.core.budget import Budget, budget
+from sottovoce.core.errors import SottovoceError
+from sottovoce.core.task import Task, task
+from sottovoce.privacy.calibration import calibrate
+from sottovoce.privacy.decode import Noise, decode, noise_of
+from sottovoce.privacy.domains import Ball, Gradient, Interval, Moments
+from sottovoce.privacy.exact import privatise
+
+if TYPE_CHECKING:
+    from sottovoce.learners.base import Offer
+    from sottovoce.sim.run import Trace, simulate
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Ball",
+    "Budget",
+    "Gradient",
+    "Interval",
+    "Moments",
+    "Noise",
+    "Offer",
+    "SottovoceError",
+    "Task",
+    "Trace",
+    "budget",
+    "calibrate",
+    "decode",
+    "noise_of",
+    "privatise",
+    "simulate",
+    "task",
+]
+
+_LAZY = {"simulate": "sottovoce.sim.run", "Trace": "sottovoce.sim.run", "Offer": "sottovoce.learners.base"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module 'sottovoce' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_LAZY[name]), name)

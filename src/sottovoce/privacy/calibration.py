@@ -1,0 +1,274 @@
+"""Budget and domain in, mechanism out. The only place with such formulas; NumPy only.
+
+`verify` recomputes the promise from the numbers a mechanism carries. The device calls it before every report, so a
+contract that promises more than its integers keep is refused, whoever wrote it.
+"""
+
+import math
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from sottovoce.core.budget import Budget
+from sottovoce.core.errors import BrokenPromise, ConfigurationError, UnknownName
+from sottovoce.privacy.domains import Domain, Interval, size
+from sottovoce.privacy.mechanisms import RESOLUTION, Gaussian, Laplace, Levels, Mechanism, Sphere
+from sottovoce.privacy.special import beta_cdf, bisect, log_normal_cdf, normal_cdf
+
+LARGEST_EPSILON = 12.0
+"""Above it one report protects nobody; a device refuses."""
+
+LARGEST_CODEBOOK = 2**24
+"""candidates * coordinates: what a contract may ask a device to compute."""
+
+
+# --- k-level randomised response ------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=512)
+def levels(domain: Interval, budget: Budget, count: int | None = None) -> Levels:
+    """Randomised response on the number of levels with the smallest worst-case variance.
+
+    >>> levels(Interval(0, 1), Budget(1.0)).levels
+    2
+    """
+    keep, flip = _weights(budget.epsilon)
+    if count is None:
+        options = range(2, 66)
+        count = min(options, key=lambda k: levels_variance(k, keep / flip))
+    if count < 2:
+        raise ConfigurationError(f"randomised response needs at least 2 levels, got {count}")
+    return Levels(domain, budget, count, keep, flip)
+
+
+def levels_variance(count: int, ratio: float, points: int = 129) -> float:
+    """The largest variance over the inputs in [-1, 1] of the unbiased estimate, for keep/flip = ratio."""
+    grid = np.linspace(-1, 1, count)
+    flip = 1 / (ratio + count - 1)
+    gain = (ratio - 1) * flip
+    below = np.linspace(0, 1, points)[:, None]  # position between two neighbouring levels
+    start = np.arange(count - 1)
+    mean = grid[start] + below * (2 / (count - 1))
+    square = (1 - below) * grid[start] ** 2 + below * grid[start + 1] ** 2
+    second = (gain * square + flip * np.sum(grid**2)) / gain**2
+    return float(np.max(second - mean**2))
+
+
+# --- sphere codebook -------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=512)
+def sphere(domain: Domain, budget: Budget) -> Sphere:
+    """The codebook whose cap is the best for this budget and dimension.
+
+    >>> from sottovoce.privacy.domains import Ball
+    >>> sphere(Ball(5), Budget(1.0)).candidates
+    256
+    """
+    inside, outside = _weights(budget.epsilon)
+    candidates = next((n for limit, n in ((4, 256), (8, 1024), (10, 4096)) if budget.epsilon <= limit), 16384)
+    dimension = size(domain) + 1
+    caps = sorted({max(1, round(candidates * share)) for share in np.geomspace(0.6 / candidates, 0.5, 60)})
+    best = max(caps, key=lambda m: sphere_mean(dimension, candidates, m, inside / outside))
+    mean = sphere_mean(dimension, candidates, best, inside / outside)
+    return Sphere(domain, budget, candidates, best, inside, outside, mean)
+
+
+@lru_cache(maxsize=4096)
+def sphere_mean(dimension: int, candidates: int, cap: int, ratio: float) -> float:
+    """E<candidate sent, message> for a codebook of uniform unit vectors in `dimension` coordinates."""
+    inner, mass, in_cap = sphere_law(dimension, candidates, cap)
+    top = float(np.sum(inner * mass * in_cap)) / float(np.sum(mass * in_cap))
+    sent_inside = ratio * cap / (ratio * cap + candidates - cap)
+    # All inner products together have mean zero, so those outside have mean -cap * top / (candidates - cap).
+    return top * (sent_inside - (1 - sent_inside) * cap / (candidates - cap))
+
+
+@lru_cache(maxsize=128)
+def sphere_law(dimension: int, candidates: int, cap: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Inner products t on a fine grid, their probability, and P(a candidate at t is in the cap).
+
+    t = cos(angle) with density ~ sin(angle)^(dimension - 2). A candidate at t is in the cap when fewer than `cap` of the
+    candidates - 1 others are nearer: a binomial tail, I_F(t)(candidates - cap, cap).
+    """
+    angle = (np.arange(4000) + 0.5) * (math.pi / 4000)
+    log_density = (dimension - 2) * np.log(np.sin(angle))
+    mass = np.exp(log_density - np.max(log_density))
+    mass /= np.sum(mass)
+    farther = 1 - (np.cumsum(mass) - mass / 2)  # P(another candidate is farther than this angle)
+    return np.cos(angle), mass, beta_cdf(candidates - cap, cap, np.clip(farther, 0.0, 1.0))
+
+
+# --- Gaussian --------------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=512)
+def gaussian(domain: Domain, budget: Budget, formula: str = "analytic") -> Gaussian:
+    """Gaussian noise calibrated jointly for the whole message.
+
+    >>> from sottovoce.privacy.domains import Moments
+    >>> [round(s, 2) for s in gaussian(Moments(5), Budget(1.0, 1e-5)).scales]
+    [7.91, 7.91, 7.91]
+    """
+    _need_delta(budget)
+    blocks = len(domain.blocks)
+    if formula == "classical":
+        scale = classical_gaussian(budget) * domain.l2((1.0,) * blocks)
+        return Gaussian(domain, budget, (scale,) * blocks, formula)
+    if formula != "analytic":
+        raise UnknownName("formula", formula, ["analytic", "classical"])
+    distance = gaussian_distance(Budget(budget.epsilon, budget.delta - _discrete_delta(domain, budget.epsilon)))
+    scale = domain.l2((1.0,) * blocks) / (distance - _rounding_l2(domain))
+    return Gaussian(domain, budget, (scale,) * blocks)
+
+
+def paper_linucb_gaussian(domain: Domain, budget: Budget) -> Gaussian:
+    """The paper's appendix algorithm: sigma = 6 sqrt(2 ln(2.5/delta))/epsilon on every entry of x x' and y x.
+
+    The entries above the diagonal travel with a factor sqrt 2, and y x with weight/reward_bound, and so does the noise.
+    """
+    _need_delta(budget)
+    sigma = 6 * math.sqrt(2 * math.log(2.5 / budget.delta)) / budget.epsilon
+    unit = getattr(domain, "weight", 1.0) / getattr(domain, "reward_bound", 1.0)
+    return Gaussian(domain, budget, (sigma, math.sqrt(2) * sigma, sigma * unit), "paper")
+
+
+def classical_gaussian(budget: Budget) -> float:
+    """Noise per unit of sensitivity by sqrt(2 ln(1.25/delta))/epsilon, proved only for epsilon below 1."""
+    return math.sqrt(2 * math.log(1.25 / budget.delta)) / budget.epsilon
+
+
+@lru_cache(maxsize=4096)
+def gaussian_scale(epsilon: float, delta: float) -> float:
+    """The least noise per unit of sensitivity (Balle and Wang 2018, Theorem 8).
+
+    >>> round(gaussian_scale(1.0, 1e-5), 4)
+    3.7306
+    """
+    return math.exp(bisect(lambda s: delta - gaussian_delta(epsilon, math.exp(-s)), -20.0, 30.0))
+
+
+def gaussian_distance(budget: Budget) -> float:
+    """The largest distance of two messages, in units of the noise, that this budget allows."""
+    return 1 / gaussian_scale(budget.epsilon, budget.delta)
+
+
+def gaussian_delta(epsilon: float, distance: float) -> float:
+    """delta of the Gaussian mechanism for two messages `distance` noise units apart; any real epsilon.
+
+    >>> round(gaussian_delta(1.0, 1 / 3.7306), 8)
+    1e-05
+    """
+    if distance == 0:
+        return max(0.0, 1 - math.exp(epsilon))
+    first = normal_cdf(distance / 2 - epsilon / distance)
+    second = math.exp(min(epsilon + log_normal_cdf(-distance / 2 - epsilon / distance), 0.0))
+    return max(0.0, first - second)
+
+
+def _need_delta(budget: Budget) -> None:
+    if budget.pure:
+        raise ConfigurationError("Gaussian noise needs a delta above 0; for delta = 0 use sphere, levels or laplace")
+
+
+def _discrete_delta(domain: Domain, epsilon: float) -> float:
+    """What the discrete Gaussian may add to delta: see the proof at `mechanisms.Gaussian`."""
+    return (1 + math.exp(epsilon)) * size(domain) * RESOLUTION**-2 / 12
+
+
+def _rounding_l2(domain: Domain) -> float:
+    return 2 * math.sqrt(size(domain)) / RESOLUTION
+
+
+# --- Laplace ---------------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=512)
+def laplace(domain: Domain, budget: Budget) -> Laplace:
+    """Laplace noise calibrated for the L1 distance of whole messages.
+
+    >>> laplace(Interval(-1, 1), Budget(1.0)).scales[0] >= 2.0
+    True
+    """
+    unit = {1: (1.0,), 3: (1.0, math.sqrt(2), 1.0)}[len(domain.blocks)]
+    scale = domain.l1(unit) / (budget.epsilon - 2 * size(domain) / RESOLUTION)
+    return Laplace(domain, budget, tuple(scale * u for u in unit))
+
+
+# --- the promise, recomputed -----------------------------------------------------------------------------------------
+
+
+def calibrate(name: str, domain: Domain, budget: Budget, formula: str = "analytic") -> Mechanism:
+    """The mechanism of this name for this domain and budget.
+
+    >>> calibrate("levels", Interval(0, 1), Budget(1.0)).keep > 2 * 2**20
+    True
+    """
+    builders: dict[str, Any] = {"levels": levels, "sphere": sphere, "laplace": laplace}
+    if name == "gaussian":
+        return paper_linucb_gaussian(domain, budget) if formula == "paper" else gaussian(domain, budget, formula)
+    if name not in builders:
+        raise UnknownName("mechanism", name, [*builders, "gaussian"])
+    return builders[name](domain, budget)
+
+
+def true_delta(mechanism: Gaussian) -> float:
+    """The delta that this Gaussian really gives at its promised epsilon."""
+    distance = mechanism.domain.l2(mechanism.scales) + _rounding_l2(mechanism.domain)
+    epsilon = mechanism.budget.epsilon
+    return gaussian_delta(epsilon, distance) + _discrete_delta(mechanism.domain, epsilon)
+
+
+@lru_cache(maxsize=1024)
+def verify(mechanism: Mechanism) -> None:
+    """Raise BrokenPromise unless the mechanism's own numbers keep its budget.
+
+    >>> verify(gaussian(Interval(-1, 1), Budget(20.0, 1e-5), "classical"))
+    Traceback (most recent call last):
+        ...
+    sottovoce.core.errors.BrokenPromise: epsilon 20 is above 12, where one report protects nobody: refused
+    """
+    epsilon = mechanism.budget.epsilon
+    if not 0 < epsilon <= LARGEST_EPSILON:
+        raise BrokenPromise(f"epsilon {epsilon:g} is above {LARGEST_EPSILON:g}, where one report protects nobody: refused")
+    match mechanism:
+        case Levels(levels=count, keep=more, flip=less):
+            _verify_ratio(more, less, epsilon)
+            if not 2 <= count <= 2**16:
+                raise BrokenPromise(f"levels must be between 2 and 65536, got {count}")
+        case Sphere(candidates=count, cap=cap, inside=more, outside=less):
+            _verify_ratio(more, less, epsilon)
+            if not 1 <= cap < count <= 2**16 or count * (size(mechanism.domain) + 1) > LARGEST_CODEBOOK:
+                raise BrokenPromise(f"a codebook of {count} candidates with a cap of {cap} is not one we compute")
+        case Gaussian():
+            _verify_scales(mechanism)
+            delta = true_delta(mechanism)
+            if delta > mechanism.budget.delta * (1 + 1e-9):
+                raise BrokenPromise(
+                    f"formula {mechanism.formula!r} promises delta {mechanism.budget.delta:g} at epsilon {epsilon:g} "
+                    f"but gives {delta:.3g}; use formula 'analytic'"
+                )
+        case Laplace():
+            _verify_scales(mechanism)
+            spent = mechanism.domain.l1(mechanism.scales) + 2 * size(mechanism.domain) / RESOLUTION
+            if spent > epsilon * (1 + 1e-12):
+                raise BrokenPromise(f"Laplace noise promises epsilon {epsilon:g} but gives {spent:.6g}")
+
+
+def _weights(epsilon: float) -> tuple[int, int]:
+    """Integers with more/less just below e^epsilon. The 2^-50 is wider than the error of exp."""
+    less = 2**20 if epsilon <= 8 else 2**10
+    return math.floor(less * math.exp(epsilon) * (1 - 2**-50)), less
+
+
+def _verify_ratio(more: int, less: int, epsilon: float) -> None:
+    if not 1 <= less <= more or Fraction(more, less) > Fraction(math.exp(epsilon)) * (1 - Fraction(1, 2**51)):
+        raise BrokenPromise(f"weights {more}:{less} do not keep epsilon {epsilon:g}")
+
+
+def _verify_scales(mechanism: Gaussian | Laplace) -> None:
+    scales = mechanism.scales
+    if len(scales) != len(mechanism.domain.blocks) or not all(math.isfinite(s) and s > 0 for s in scales):
+        raise BrokenPromise(f"one positive scale per block is needed, got {scales}")

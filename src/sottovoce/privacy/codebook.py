@@ -1,0 +1,81 @@
+"""The public codebook of the sphere mechanism: a seed names its unit vectors, the same on every machine.
+
+Integers throughout: Threefry-2x32 (20 rounds; Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3") turns
+(seed, candidate, block) into eight bytes, each byte into an integer of `NORMAL`. A candidate is that integer vector over
+its norm. Scores are an exact integer over one correctly rounded square root, so two languages rank alike.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+SEED_BYTES = 12
+"""Eight bytes of key and four of counter."""
+
+# Means of the standard normal over its 128 upper bins of probability 1/256, scaled to unit variance, times 1024.
+# Bin means, not quantiles: measured bias of the decoded message below 0.2 % in every direction. No zero among them.
+_UPPER = (
+    5, 15, 25, 35, 45, 55, 65, 75, 85, 95, 106, 116, 126, 136, 146, 156, 166, 176, 187, 197, 207, 217, 228, 238,
+    248, 258, 269, 279, 290, 300, 311, 321, 332, 342, 353, 364, 374, 385, 396, 407, 418, 428, 439, 450, 461,
+    473, 484, 495, 506, 518, 529, 541, 552, 564, 576, 587, 599, 611, 623, 635, 647, 660, 672, 685, 697, 710,
+    723, 736, 749, 762, 775, 789, 802, 816, 830, 844, 858, 872, 887, 901, 916, 931, 947, 962, 978, 994, 1010,
+    1026, 1043, 1060, 1077, 1095, 1113, 1131, 1150, 1169, 1188, 1208, 1228, 1249, 1271, 1293, 1315, 1338, 1362,
+    1387, 1412, 1439, 1466, 1495, 1524, 1556, 1588, 1622, 1658, 1697, 1738, 1782, 1829, 1881, 1938, 2001, 2074,
+    2159, 2262, 2394, 2588, 3041,
+)
+NORMAL: NDArray[np.int64] = np.array([-n for n in reversed(_UPPER)] + list(_UPPER), dtype=np.int64)
+
+FIXED_POINT = 2**15
+"""The lifted message is rounded to multiples of 1 / FIXED_POINT before it is compared with candidates."""
+
+_ROTATIONS = (13, 15, 26, 6, 17, 29, 16, 24)
+
+
+def threefry(key: tuple[int, int], first: NDArray[np.uint32], second: int) -> tuple[NDArray, NDArray]:
+    """Threefry-2x32-20 of the counters (first, second), both words.
+
+    >>> [hex(int(w[0])) for w in threefry((0, 0), np.zeros(1, np.uint32), 0)]
+    ['0x6b200159', '0x99ba4efe']
+    """
+    schedule = (key[0], key[1], key[0] ^ key[1] ^ 0x1BD11BDA)
+    x = first + np.uint32(schedule[0])
+    y = np.full_like(first, (second + schedule[1]) & 0xFFFFFFFF)
+    for group in range(5):
+        for rotation in _ROTATIONS[4 * (group % 2) :][:4]:
+            x += y
+            y = (y << np.uint32(rotation)) | (y >> np.uint32(32 - rotation))
+            y ^= x
+        x += np.uint32(schedule[(group + 1) % 3])
+        y += np.uint32((schedule[(group + 2) % 3] + group + 1) & 0xFFFFFFFF)
+    return x, y
+
+
+def candidates(seed: bytes, indices: NDArray[np.int64], dimension: int) -> NDArray[np.int64]:
+    """The integer vectors of these candidates, one a row.
+
+    >>> candidates(bytes(12), np.arange(2), 3).shape
+    (2, 3)
+    """
+    blocks = -(-dimension // 8)
+    words = np.frombuffer(seed, dtype=">u4").astype(np.int64)
+    counters = (indices[:, None] * blocks + np.arange(blocks)).astype(np.uint32).ravel()
+    x, y = threefry((int(words[0]), int(words[1])), counters, int(words[2]))
+    octets = np.stack([x, y], axis=1).astype("<u4").view(np.uint8).reshape(len(indices), blocks * 8)
+    return NORMAL[octets[:, :dimension]]
+
+
+def scores(seed: bytes, lifted: NDArray[np.int64], count: int) -> NDArray[np.float64]:
+    """How near each candidate is to the lifted message: integer inner product over the candidate's norm."""
+    codebook = candidates(seed, np.arange(count), len(lifted)).astype(np.float64)  # exact: far below 2^53
+    return (codebook @ lifted.astype(np.float64)) / np.sqrt(np.sum(codebook * codebook, axis=1))
+
+
+def ranking(seed: bytes, lifted: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    """Candidates from the nearest to the farthest, ties by index."""
+    return np.argsort(-scores(seed, lifted, count), kind="stable")
+
+
+def lift(message: NDArray[np.float64], radius: float) -> NDArray[np.int64]:
+    """The message over its radius, put on the unit sphere by one slack coordinate, in fixed point."""
+    unit = message / radius
+    slack = np.sqrt(max(0.0, 1.0 - float(unit @ unit)))
+    return np.rint(np.append(unit, slack) * FIXED_POINT).astype(np.int64)

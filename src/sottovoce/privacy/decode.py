@@ -1,0 +1,134 @@
+"""The server side of every mechanism: a report in, an unbiased estimate out, and what its noise is like."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.core.codec import unpack
+from sottovoce.core.errors import WireError
+from sottovoce.privacy import codebook
+from sottovoce.privacy.calibration import levels_variance
+from sottovoce.privacy.domains import Domain, Interval, Moments, size
+from sottovoce.privacy.mechanisms import RESOLUTION, Gaussian, Laplace, Levels, Mechanism, Sphere
+
+
+def decode(mechanism: Mechanism, report: bytes) -> Any:
+    """What the server learns from one report: an unbiased estimate, in the domain's natural units.
+
+    >>> from sottovoce import Budget, calibrate
+    >>> mechanism = calibrate("levels", Interval(0.0, 1.0), Budget(1.0))
+    >>> [round(float(decode(mechanism, report)), 3) for report in (bytes([0]), bytes([1]))]
+    [-0.582, 1.582]
+    """
+    return mechanism.domain.extract(decode_message(mechanism, report))
+
+
+def decode_message(mechanism: Mechanism, report: bytes) -> NDArray[np.float64]:
+    """The unbiased estimate of the message itself."""
+    match mechanism:
+        case Levels():
+            (level,) = unpack(report, 1, mechanism.width)
+            if level >= mechanism.levels:
+                raise WireError(f"this task has {mechanism.levels} levels, got level {level}")
+            return np.array([levels_reach(mechanism) * (2 * level / (mechanism.levels - 1) - 1)])
+        case Sphere():
+            return _decode_sphere(mechanism, report)
+        case Gaussian() | Laplace():
+            grid = unpack(report, size(mechanism.domain), 8, signed=True)
+            return np.array(grid, dtype=float) / RESOLUTION * np.repeat(mechanism.scales, mechanism.domain.blocks)
+
+
+def report_size(mechanism: Mechanism) -> int:
+    """Bytes of every report of this mechanism, whatever it says.
+
+    >>> from sottovoce import Ball, Budget, calibrate
+    >>> report_size(calibrate("sphere", Ball(100), Budget(1.0)))
+    14
+    """
+    match mechanism:
+        case Levels():
+            return mechanism.width
+        case Sphere():
+            return codebook.SEED_BYTES + 2
+        case Gaussian() | Laplace():
+            return 8 * size(mechanism.domain)
+
+
+def levels_reach(mechanism: Levels) -> float:
+    """The estimate sent for the highest level, with the message in [-1, 1]: 1 / (P(keep) - P(flip))."""
+    total = mechanism.keep + (mechanism.levels - 1) * mechanism.flip
+    return total / (mechanism.keep - mechanism.flip)
+
+
+def _decode_sphere(mechanism: Sphere, report: bytes) -> NDArray[np.float64]:
+    if len(report) != report_size(mechanism):
+        raise WireError(f"this task's reports have {report_size(mechanism)} bytes, got {len(report)}")
+    seed, index = report[: codebook.SEED_BYTES], int.from_bytes(report[codebook.SEED_BYTES :], "big")
+    if index >= mechanism.candidates:
+        raise WireError(f"this task's codebook has {mechanism.candidates} candidates, got index {index}")
+    vector = codebook.candidates(seed, np.array([index]), size(mechanism.domain) + 1)[0].astype(float)
+    return vector[:-1] * (mechanism.domain.radius / (mechanism.mean * float(np.linalg.norm(vector))))
+
+
+class Noise(NamedTuple):
+    """All that a learner may know of the noise in its estimates, in the domain's natural units."""
+
+    variance: float
+    """The largest variance of one number of the estimate around the truth (scalars: worst case over inputs)."""
+    bound: float
+    """No estimate of a scalar is farther than this from the middle of its range; infinite for unbounded noise."""
+    per_block: tuple[float, ...]
+    """Standard deviation of a coordinate, block by block."""
+    proxy: float = math.inf
+    """Sub-Gaussian variance proxy of a scalar estimate, the reward's own spread included."""
+    tail: float = 0.0
+    """Scale of a heavier, exponential tail (Laplace); zero when the proxy tells all."""
+    levels: int = 0
+    """How many values a scalar estimate can take; 0 for a continuum."""
+
+
+def silence(domain: Domain) -> Noise:
+    """The noise of a mechanism that adds none: the non-private limit, for simulation only.
+
+    >>> silence(Interval(0.0, 1.0)).bound
+    0.5
+    """
+    bound = domain.half if isinstance(domain, Interval) else math.inf
+    return Noise(0.0, bound, (0.0,) * len(domain.blocks), proxy=bound**2)
+
+
+def noise_of(mechanism: Mechanism) -> Noise:
+    """What a learner may know of this mechanism's noise.
+
+    >>> from sottovoce import Budget, calibrate
+    >>> round(noise_of(calibrate("levels", Interval(0.0, 1.0), Budget(1.0))).bound, 3)
+    1.082
+    """
+    domain = mechanism.domain
+    unit = domain.half if isinstance(domain, Interval) else 1.0
+    match mechanism:
+        case Levels():
+            spread = math.sqrt(levels_variance(mechanism.levels, mechanism.keep / mechanism.flip)) * unit
+            bound = levels_reach(mechanism) * unit
+            return Noise(spread**2, bound, (spread,), proxy=bound**2, levels=mechanism.levels)
+        case Sphere():
+            coordinate = domain.radius / mechanism.mean / math.sqrt(size(domain) + 1)
+            deviations = (coordinate * unit,) * len(domain.blocks)
+        case Gaussian():
+            deviations = tuple(scale * unit for scale in mechanism.scales)
+        case Laplace():
+            deviations = tuple(scale * math.sqrt(2) * unit for scale in mechanism.scales)
+    natural = _natural(domain, deviations)
+    variance = max(natural) ** 2
+    tail = natural[0] / math.sqrt(2) if isinstance(mechanism, Laplace) else 0.0
+    return Noise(variance, math.inf, natural, proxy=unit**2 + variance, tail=tail)
+
+
+def _natural(domain: Domain, deviations: tuple[float, ...]) -> tuple[float, ...]:
+    """Deviations of the message's blocks in the units of `domain.extract`."""
+    if isinstance(domain, Moments):
+        diagonal, upper, vector = deviations
+        return diagonal, upper / math.sqrt(2), vector * domain.reward_bound / domain.weight
+    return deviations
