@@ -5,6 +5,7 @@ contract that promises more than its integers keep is refused, whoever wrote it.
 """
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -119,8 +120,10 @@ def gaussian(domain: Domain, budget: Budget, formula: str = "analytic") -> Gauss
         return Gaussian(domain, budget, (scale,) * blocks, formula)
     if formula != "analytic":
         raise UnknownName("formula", formula, ["analytic", "classical"])
-    distance = gaussian_distance(Budget(budget.epsilon, budget.delta - _discrete_delta(domain, budget.epsilon)))
-    scale = domain.l2((1.0,) * blocks) / (distance - _rounding_l2(domain))
+    distance = 1 / gaussian_scale(budget.epsilon, budget.delta, size(domain)) - rounding_l2(domain)
+    if distance <= 0:
+        raise ConfigurationError(f"{budget} is finer than the grid of the noise; give more of either")
+    scale = domain.l2((1.0,) * blocks) / distance
     return Gaussian(domain, budget, (scale,) * blocks)
 
 
@@ -141,22 +144,22 @@ def classical_gaussian(budget: Budget) -> float:
 
 
 @lru_cache(maxsize=4096)
-def gaussian_scale(epsilon: float, delta: float) -> float:
-    """The least noise per unit of sensitivity (Balle and Wang 2018, Theorem 8).
+def gaussian_scale(epsilon: float, delta: float, coordinates: int = 0) -> float:
+    """The least noise per unit of sensitivity (Balle and Wang 2018, Theorem 8); discrete in that many coordinates.
 
     >>> round(gaussian_scale(1.0, 1e-5), 4)
     3.7306
     """
-    return math.exp(bisect(lambda s: delta - gaussian_delta(epsilon, math.exp(-s)), -20.0, 30.0))
 
+    def missing(log_scale: float) -> float:
+        distance = math.exp(-log_scale)
+        return delta - discrete_delta(lambda eps: gaussian_delta(eps, distance), epsilon, coordinates)
 
-def gaussian_distance(budget: Budget) -> float:
-    """The largest distance of two messages, in units of the noise, that this budget allows."""
-    return 1 / gaussian_scale(budget.epsilon, budget.delta)
+    return math.exp(bisect(missing, -20.0, 30.0))
 
 
 def gaussian_delta(epsilon: float, distance: float) -> float:
-    """delta of the Gaussian mechanism for two messages `distance` noise units apart; any real epsilon.
+    """The delta of the Gaussian mechanism for two messages `distance` noise units apart; any real epsilon.
 
     >>> round(gaussian_delta(1.0, 1 / 3.7306), 8)
     1e-05
@@ -168,17 +171,26 @@ def gaussian_delta(epsilon: float, distance: float) -> float:
     return max(0.0, first - second)
 
 
+def discrete_delta(ideal: Callable[[float], float], epsilon: float, coordinates: int) -> float:
+    """The delta with discrete noise in so many coordinates, from `ideal`, the delta with continuous noise.
+
+    The smaller of two bounds, both proved at `mechanisms.Gaussian`: one by total variation, one by the ratio.
+    """
+    if not coordinates:
+        return min(1.0, ideal(epsilon))
+    noised = coordinates * RESOLUTION**-2
+    by_variation = ideal(epsilon) + (1 + math.exp(min(epsilon, 700.0))) * noised / 12
+    by_ratio = math.exp(200 * noised) * ideal(epsilon - 400 * noised)
+    return min(1.0, by_variation, by_ratio)
+
+
 def _need_delta(budget: Budget) -> None:
     if budget.pure:
         raise ConfigurationError("Gaussian noise needs a delta above 0; for delta = 0 use sphere, levels or laplace")
 
 
-def _discrete_delta(domain: Domain, epsilon: float) -> float:
-    """What the discrete Gaussian may add to delta: see the proof at `mechanisms.Gaussian`."""
-    return (1 + math.exp(epsilon)) * size(domain) * RESOLUTION**-2 / 12
-
-
-def _rounding_l2(domain: Domain) -> float:
+def rounding_l2(domain: Domain) -> float:
+    """What rounding to the grid may add to the distance of two messages, in units of the noise."""
     return 2 * math.sqrt(size(domain)) / RESOLUTION
 
 
@@ -193,7 +205,10 @@ def laplace(domain: Domain, budget: Budget) -> Laplace:
     True
     """
     unit = {1: (1.0,), 3: (1.0, math.sqrt(2), 1.0)}[len(domain.blocks)]
-    scale = domain.l1(unit) / (budget.epsilon - 2 * size(domain) / RESOLUTION)
+    left = budget.epsilon - 2 * size(domain) / RESOLUTION
+    if left <= 0:
+        raise ConfigurationError(f"{budget} is finer than the grid of the noise; give more epsilon")
+    scale = domain.l1(unit) / left
     return Laplace(domain, budget, tuple(scale * u for u in unit))
 
 
@@ -216,9 +231,15 @@ def calibrate(name: str, domain: Domain, budget: Budget, formula: str = "analyti
 
 def true_delta(mechanism: Gaussian) -> float:
     """The delta that this Gaussian really gives at its promised epsilon."""
-    distance = mechanism.domain.l2(mechanism.scales) + _rounding_l2(mechanism.domain)
-    epsilon = mechanism.budget.epsilon
-    return gaussian_delta(epsilon, distance) + _discrete_delta(mechanism.domain, epsilon)
+    distance = gaussian_distance(mechanism)
+    return discrete_delta(
+        lambda epsilon: gaussian_delta(epsilon, distance), mechanism.budget.epsilon, size(mechanism.domain)
+    )
+
+
+def gaussian_distance(mechanism: Gaussian) -> float:
+    """How far apart two messages can be, in units of the noise, rounding included."""
+    return mechanism.domain.l2(mechanism.scales) + rounding_l2(mechanism.domain)
 
 
 @lru_cache(maxsize=1024)
@@ -231,19 +252,27 @@ def verify(mechanism: Mechanism) -> None:
     sottovoce.core.errors.BrokenPromise: epsilon 20 is above 12, where one report protects nobody: refused
     """
     epsilon = mechanism.budget.epsilon
-    if not 0 < epsilon <= LARGEST_EPSILON:
-        raise BrokenPromise(f"epsilon {epsilon:g} is above {LARGEST_EPSILON:g}, where one report protects nobody: refused")
+    if not epsilon > 0:
+        raise BrokenPromise(f"epsilon must be positive, got {epsilon!r}")
+    if epsilon > LARGEST_EPSILON:
+        raise BrokenPromise(
+            f"epsilon {epsilon:g} is above {LARGEST_EPSILON:g}, where one report protects nobody: refused"
+        )
     match mechanism:
         case Levels(levels=count, keep=more, flip=less):
+            _verify_whole(count, more, less)
             _verify_ratio(more, less, epsilon)
             if not 2 <= count <= 2**16:
                 raise BrokenPromise(f"levels must be between 2 and 65536, got {count}")
         case Sphere(candidates=count, cap=cap, inside=more, outside=less):
+            _verify_whole(count, cap, more, less)
             _verify_ratio(more, less, epsilon)
             if not 1 <= cap < count <= 2**16 or count * (size(mechanism.domain) + 1) > LARGEST_CODEBOOK:
                 raise BrokenPromise(f"a codebook of {count} candidates with a cap of {cap} is not one we compute")
         case Gaussian():
             _verify_scales(mechanism)
+            if not 0 < mechanism.budget.delta < 1:
+                raise BrokenPromise(f"Gaussian noise needs a delta between 0 and 1, got {mechanism.budget.delta!r}")
             delta = true_delta(mechanism)
             if delta > mechanism.budget.delta * (1 + 1e-9):
                 raise BrokenPromise(
@@ -260,12 +289,20 @@ def verify(mechanism: Mechanism) -> None:
 def _weights(epsilon: float) -> tuple[int, int]:
     """Integers with more/less just below e^epsilon. The 2^-50 is wider than the error of exp."""
     less = 2**20 if epsilon <= 8 else 2**10
-    return math.floor(less * math.exp(epsilon) * (1 - 2**-50)), less
+    more = math.floor(less * math.exp(epsilon) * (1 - 2**-50))
+    if more <= less:
+        raise ConfigurationError(f"epsilon {epsilon:g} is too small to say anything; use at least 1e-5")
+    return more, less
 
 
 def _verify_ratio(more: int, less: int, epsilon: float) -> None:
     if not 1 <= less <= more or Fraction(more, less) > Fraction(math.exp(epsilon)) * (1 - Fraction(1, 2**51)):
         raise BrokenPromise(f"weights {more}:{less} do not keep epsilon {epsilon:g}")
+
+
+def _verify_whole(*numbers: int) -> None:
+    if not all(type(number) is int for number in numbers):
+        raise BrokenPromise(f"levels, candidates and weights must be whole numbers, got {numbers}")
 
 
 def _verify_scales(mechanism: Gaussian | Laplace) -> None:

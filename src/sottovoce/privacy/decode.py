@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sottovoce.core.codec import unpack
 from sottovoce.core.errors import WireError
 from sottovoce.privacy import codebook
-from sottovoce.privacy.calibration import levels_variance
+from sottovoce.privacy.calibration import levels_variance, sphere_law
 from sottovoce.privacy.domains import Domain, Interval, Moments, size
 from sottovoce.privacy.mechanisms import RESOLUTION, Gaussian, Laplace, Levels, Mechanism, Sphere
 
@@ -114,8 +114,7 @@ def noise_of(mechanism: Mechanism) -> Noise:
             bound = levels_reach(mechanism) * unit
             return Noise(spread**2, bound, (spread,), proxy=bound**2, levels=mechanism.levels)
         case Sphere():
-            coordinate = domain.radius / mechanism.mean / math.sqrt(size(domain) + 1)
-            deviations = (coordinate * unit,) * len(domain.blocks)
+            deviations = (_sphere_deviation(mechanism) * unit,) * len(domain.blocks)
         case Gaussian():
             deviations = tuple(scale * unit for scale in mechanism.scales)
         case Laplace():
@@ -124,6 +123,16 @@ def noise_of(mechanism: Mechanism) -> Noise:
     variance = max(natural) ** 2
     tail = natural[0] / math.sqrt(2) if isinstance(mechanism, Laplace) else 0.0
     return Noise(variance, math.inf, natural, proxy=unit**2 + variance, tail=tail)
+
+
+def _sphere_deviation(mechanism: Sphere) -> float:
+    """The larger of a coordinate's deviation along the message and across it."""
+    dimension = size(mechanism.domain) + 1
+    inner, mass, in_cap = sphere_law(dimension, mechanism.candidates, mechanism.cap)
+    law = mass * (in_cap * mechanism.inside + (1 - in_cap) * mechanism.outside)
+    second = float(np.sum(inner**2 * law) / np.sum(law))
+    variance = max(second - mechanism.mean**2, (1 - second) / (dimension - 1))
+    return math.sqrt(variance) * mechanism.domain.radius / mechanism.mean
 
 
 def _natural(domain: Domain, deviations: tuple[float, ...]) -> tuple[float, ...]:

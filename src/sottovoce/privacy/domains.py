@@ -217,7 +217,7 @@ class Moments:
         return bool(
             rank_one
             and values[-1] <= 1 + ROUNDING
-            and np.linalg.norm(moment - y * x) <= 1e-6 * self.reward_bound
+            and np.linalg.norm(moment - y * x) <= ROUNDING * self.reward_bound
         )
 
 
@@ -298,14 +298,17 @@ def _admit(raw: Any, shape: tuple[int, ...], name: str) -> tuple[Any, Any]:
     if hasattr(raw, "aval"):  # a JAX array, traced or not: the simulator's own worlds
         return raw.__array_namespace__(), raw
     try:
-        array = np.asarray(raw, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise BadInput(f"{name} must be numbers, got {type(raw).__name__}") from error
+        given = np.asarray(raw)
+    except ValueError as error:  # rows of different lengths
+        raise BadInput(f"{name} must be numbers of shape {shape}, got {type(raw).__name__}") from error
+    if given.dtype.kind not in "biuf":  # text, dates, complex numbers, whole numbers beyond 64 bits
+        raise BadInput(f"{name} must be numbers, got {type(raw).__name__}")
+    array = given.astype(float)
     if array.shape != shape:
         raise BadInput(f"{name} must have shape {shape}, got {array.shape}")
     if not np.all(np.isfinite(array)):
         raise BadInput(f"{name} must be finite, got NaN or infinity")
-    # Beyond this squares overflow; a clip would give the same direction.
+    # Beyond this squares overflow. Such a vector is cut to the ball whatever its direction.
     return np, np.clip(array, -1e150, 1e150)
 
 

@@ -68,9 +68,11 @@ class Gaussian:
     *Proof.* Each coordinate is rounded to a grid of step scale / RESOLUTION, which adds at most two steps a coordinate
     to the distance of two messages (float error included); that distance, in units of the noise, is Delta. Rounded
     continuous Gaussian noise would give exactly delta(epsilon, Delta) of Balle and Wang (2018, Theorem 8), by
-    post-processing. The discrete Gaussian (Canonne, Kamath, Steinke 2020) is within RESOLUTION^-2 / 12 of that in total
-    variation per coordinate, which adds at most (1 + e^epsilon) times so much per coordinate to delta. The calibration
-    pays for both; the slack is below 1e-6 of the noise for every budget we accept.
+    post-processing. The discrete Gaussian (Canonne, Kamath, Steinke 2020) is near that in two ways, and the calibration
+    pays for the cheaper one. By total variation: within RESOLUTION^-2 / 12 per coordinate, which adds (1 + e^epsilon)
+    times so much to delta. By ratio: up to 40 deviations the two differ by a factor of at most e^r with
+    r = 200 RESOLUTION^-2 (cosh u <= e^(u^2/2) within one grid step), so n coordinates cost e^(nr) delta(epsilon - 2nr);
+    what is farther out has a probability below 1e-80. The slack is below 1e-6 of the noise for every budget we accept.
 
     `formula` is "analytic", or "classical" for the paper's sqrt(2 ln(1.25/delta))/epsilon, which is refused on a device
     where it misses the promise.

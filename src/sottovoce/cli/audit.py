@@ -1,0 +1,92 @@
+"""`sottovoce audit`: attack every mechanism from outside, and every planted bug too."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from sottovoce.privacy.audit import Subject, Verdict
+
+
+def audit(
+    everything: Annotated[bool, typer.Option("--all", help="Audit every mechanism and every planted bug.")] = False,
+    mechanism: Annotated[str | None, typer.Option(help="Audit one: levels, sphere, gaussian or laplace.")] = None,
+    trials: Annotated[int, typer.Option(help="Reports for the hardest case; easier ones take a part of it.")] = 100_000,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write the verdicts to this file as well.")] = None,
+    workers: Annotated[int | None, typer.Option(help="Processes at a time; one per core unless told.")] = None,
+) -> None:
+    """Measure from outside how much a report gives away, and compare it with the promise.
+
+    Two people whose data differ as much as possible, many reports as bytes, the best distinguisher: a lower bound on
+    the true epsilon, with 99.9 % confidence for the whole list. Honest mechanisms must stay under their promise;
+    devices that are broken on purpose must be caught. The exit code is 1 if any of them is not.
+    """
+    from rich.console import Console
+
+    console = Console()
+    verdicts = _audited(_subjects(everything, mechanism), trials, workers, console)
+    console.print(_table("What the mechanisms give away", [v for v in verdicts if v.planted is None]))
+    console.print(_table("Bugs planted on purpose", [v for v in verdicts if v.planted is not None]))
+    if json_file:
+        json_file.write_text(json.dumps({"rows": [_row(verdict) for verdict in verdicts]}, indent=2) + "\n", "utf-8")
+    failed = sum(not verdict.passed for verdict in verdicts)
+    console.print(f"{len(verdicts)} audited, {failed} failed.")
+    if failed:
+        raise typer.Exit(1)
+
+
+def _subjects(everything: bool, mechanism: str | None) -> list["Subject"]:
+    from sottovoce.core.errors import ConfigurationError, UnknownName
+    from sottovoce.privacy.audit import honest_subjects, planted_subjects
+    from sottovoce.privacy.mechanisms import MECHANISMS, name_of
+
+    if everything == (mechanism is not None):
+        raise ConfigurationError("say what to audit: either --all or --mechanism NAME")
+    if mechanism is not None and mechanism not in MECHANISMS:
+        raise UnknownName("mechanism", mechanism, MECHANISMS)
+    subjects = honest_subjects() + planted_subjects()
+    return [subject for subject in subjects if everything or name_of(subject.mechanism) == mechanism]
+
+
+def _audited(subjects: list["Subject"], trials: int, workers: int | None, console: Any) -> list["Verdict"]:
+    from rich.progress import Progress
+
+    from sottovoce.privacy.audit import audit_all
+
+    verdicts = []
+    with Progress(console=console, transient=True) as progress:
+        bar = progress.add_task("listening in", total=len(subjects))
+        for verdict in audit_all(subjects, trials, workers=workers):
+            verdicts.append(verdict)
+            progress.update(bar, advance=1, description=f"{verdict.mechanism} over {verdict.domain}")
+    return verdicts
+
+
+def _table(title: str, verdicts: list["Verdict"]) -> Any:
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left")
+    for heading in ("mechanism", "promise", "at least", "share", "verdict", "evidence"):
+        table.add_column(heading, justify="right" if heading in ("at least", "share") else "left")
+    for v in verdicts:
+        promise = f"{v.epsilon:g}" + (f", delta {v.delta:g}" if v.delta else "")
+        good, bad = ("kept", "BROKEN") if v.planted is None else ("caught", "MISSED")
+        verdict = f"[green]{good}[/]" if v.passed else f"[bold red]{bad}[/]"
+        name = f"{v.mechanism} over {v.domain}" + (f", {v.planted}" if v.planted else "")
+        share = f"{v.lower_bound / v.epsilon:.0%}"
+        table.add_row(name, promise, f"{v.lower_bound:.3f}", share, verdict, v.evidence)
+    return table
+
+
+def _row(verdict: "Verdict") -> dict[str, Any]:
+    return {
+        "mechanism": verdict.mechanism,
+        "domain": verdict.domain,
+        "epsilon": verdict.epsilon,
+        "delta": verdict.delta,
+        "planted": verdict.planted,
+        "lower_bound": verdict.lower_bound,
+        "passed": verdict.passed,
+    }

@@ -1,0 +1,39 @@
+"""The server half: it sees estimates made from private reports, never raw data."""
+
+from collections.abc import Callable
+
+from sottovoce.core.errors import UnknownName
+from sottovoce.core.task import Task, algorithms
+from sottovoce.learners.arms import kl_ucb, thompson, tsallis_inf
+from sottovoce.learners.base import Learner
+from sottovoce.learners.contextual import linucb
+from sottovoce.learners.uniform import UniformArms, UniformContext
+from sottovoce.privacy.decode import Noise
+
+LEARNERS: dict[str, Callable[[Task, Noise], Learner]] = {
+    "tsallis-inf": tsallis_inf.build,
+    "kl-ucb": kl_ucb.build,
+    "thompson": thompson.build,
+    "linucb": linucb.build,
+}
+
+
+def learner_of(task: Task, noise: Noise) -> Learner:
+    """The learner that a task declares, told what the noise is like.
+
+    >>> from sottovoce import noise_of, task
+    >>> from sottovoce.privacy.contract import mechanism_of
+    >>> contract = task("kl-ucb", arms=3, rounds=10, epsilon=1.0)
+    >>> learner_of(contract, noise_of(mechanism_of(contract))).arms
+    3
+    """
+    if task.learner not in LEARNERS:
+        raise UnknownName("learner", task.learner, LEARNERS)
+    return LEARNERS[task.learner](task, noise)
+
+
+def uniform_of(task: Task) -> Learner:
+    """Uniform play in the setting of a task."""
+    if algorithms()[task.learner].contextual:
+        return UniformContext(dimension=task.dimension)
+    return UniformArms(arms=task.arms)

@@ -1,0 +1,85 @@
+"""KL-UCB: optimism by Kullback-Leibler confidence bounds, for stochastic arms.
+
+Garivier and Cappe, "The KL-UCB algorithm for bounded stochastic bandits and beyond", COLT 2011; named by the paper as a
+black box for Algorithm 1. The arm with the largest
+
+    max { q : N_a d(mean_a, q) <= ln t + c ln ln t }        c -> exploration (3 in theory, 0 in practice)
+
+- Bounded estimates (randomised response): mapped to [0, 1], d is the Bernoulli divergence. Arms keep their order, so
+  this is KL-UCB on the privatised bits, asymptotically optimal among learners that see those.
+- Unbounded ones: the Bernoulli divergence would be wrong. d(p, q) = (p - q)^2 / (2 proxy), and Laplace noise, which is
+  not sub-Gaussian, adds Bernstein's linear term.
+"""
+
+import math
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from sottovoce.core.task import Task
+from sottovoce.learners.base import Key, Offer, configuration
+from sottovoce.privacy.decode import Noise
+
+
+class State(NamedTuple):
+    pulls: jax.Array
+    total: jax.Array
+
+
+@configuration("arms", "bounded")
+class KlUcb:
+    """See the module's first lines."""
+
+    arms: int
+    bounded: bool
+    exploration: float
+    reach: float
+    proxy: float
+    tail: float
+
+    def init(self) -> State:
+        return State(jnp.zeros(self.arms), jnp.zeros(self.arms))
+
+    def ask(self, state: State, key: Key) -> Offer:
+        pulls = jnp.maximum(state.pulls, 1.0)
+        mean = state.total / pulls
+        time = jnp.maximum(jnp.sum(state.pulls), 1.0)
+        budget = jnp.log(time) + self.exploration * jnp.log(jnp.maximum(jnp.log(time), 1.0))
+        index = self._bernoulli(mean, budget / pulls) if self.bounded else self._gaussian(mean, budget / pulls)
+        arm = jnp.argmax(jnp.where(state.pulls > 0, index, jnp.inf))
+        return Offer(arm, arm)
+
+    def tell(self, state: State, memo: jax.Array, estimate: jax.Array) -> State:
+        """Rewards in [0, 1]: one minus the loss, mapped from the range of the estimates where that is bounded."""
+        reward = 0.5 - (estimate - 0.5) / (2 * self.reach) if self.bounded else 1 - estimate
+        return State(state.pulls.at[memo].add(1.0), state.total.at[memo].add(reward))
+
+    def _bernoulli(self, mean: jax.Array, level: jax.Array) -> jax.Array:
+        p = jnp.clip(mean, 1e-12, 1 - 1e-12)
+
+        def halve(_: int, ends: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+            low, high = ends
+            q = (low + high) / 2
+            divergence = p * jnp.log(p / q) + (1 - p) * jnp.log((1 - p) / (1 - q))
+            inside = divergence <= level
+            return jnp.where(inside, q, low), jnp.where(inside, high, q)
+
+        return lax.fori_loop(0, 24, halve, (p, jnp.full_like(p, 1 - 1e-12)))[0]
+
+    def _gaussian(self, mean: jax.Array, level: jax.Array) -> jax.Array:
+        return mean + jnp.sqrt(2 * self.proxy * level) + self.tail * level
+
+
+def build(task: Task, noise: Noise) -> KlUcb:
+    """The learner for this task and this noise."""
+    bounded = math.isfinite(noise.bound)
+    return KlUcb(
+        arms=task.arms,
+        bounded=bounded,
+        exploration=float(task.tuning["exploration"]),
+        reach=noise.bound if bounded else 1.0,
+        proxy=noise.proxy,
+        tail=noise.tail,
+    )

@@ -1,0 +1,70 @@
+"""Thompson sampling on privatised levels, for stochastic arms.
+
+Play the arm that is best in one draw from the posterior. A report of k-level randomised response takes one of k values,
+so an arm is a multinomial and its posterior a Dirichlet (Riou and Honda, "Bandit algorithms based on Thompson sampling
+for bounded reward distributions", ALT 2020); k = 2 is the Beta posterior on bits, which Gajane, Urvoy and Kaufmann
+("Corrupt bandits for preserving local privacy", ALT 2018) prove asymptotically optimal for the channel.
+
+An estimate between two levels (zero noise) counts for both in proportion. With Gaussian noise the posterior of the mean
+is normal with the known variance. Randomised response keeps the order of the arms, so no noise has to be undone.
+"""
+
+import math
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from sottovoce.core.errors import ConfigurationError
+from sottovoce.core.task import Task
+from sottovoce.learners.base import Key, Offer, configuration
+from sottovoce.privacy.decode import Noise
+
+
+class State(NamedTuple):
+    counts: jax.Array
+    """Per arm: how often each level was reported; with Gaussian noise: reports and their sum."""
+
+
+@configuration("arms", "levels")
+class Thompson:
+    """See the module's first lines. `levels` is 0 for Gaussian noise."""
+
+    arms: int
+    levels: int
+    reach: float
+    proxy: float
+
+    def init(self) -> State:
+        return State(jnp.zeros((self.arms, self.levels or 2)))
+
+    def ask(self, state: State, key: Key) -> Offer:
+        draw = self._from_levels(state, key) if self.levels else self._from_normal(state, key)
+        arm = jnp.argmin(draw)
+        return Offer(arm, arm)
+
+    def tell(self, state: State, memo: jax.Array, estimate: jax.Array) -> State:
+        if not self.levels:
+            return State(state.counts.at[memo].add(jnp.stack([jnp.ones_like(estimate), estimate])))
+        place = jnp.clip((estimate - 0.5) / (2 * self.reach) + 0.5, 0.0, 1.0) * (self.levels - 1)
+        nearness = jnp.maximum(0.0, 1 - jnp.abs(place - jnp.arange(self.levels)))
+        return State(state.counts.at[memo].add(nearness))
+
+    def _from_levels(self, state: State, key: Key) -> jax.Array:
+        """The mean loss of each arm under one draw of its Dirichlet posterior."""
+        return jax.random.dirichlet(key, 1 + state.counts) @ jnp.linspace(0.0, 1.0, self.levels)
+
+    def _from_normal(self, state: State, key: Key) -> jax.Array:
+        pulls, total = state.counts.T
+        spread = jnp.sqrt(self.proxy / jnp.maximum(pulls, 1.0))
+        draw = total / jnp.maximum(pulls, 1.0) + spread * jax.random.normal(key, (self.arms,))
+        return jnp.where(pulls > 0, draw, -jnp.inf)
+
+
+def build(task: Task, noise: Noise) -> Thompson:
+    """The learner for this task and this noise."""
+    if noise.tail:
+        raise ConfigurationError("thompson has no posterior for Laplace noise; use mechanism levels or gaussian")
+    bounded = math.isfinite(noise.bound)
+    levels = max(noise.levels, 2) if bounded else 0
+    return Thompson(arms=task.arms, levels=levels, reach=noise.bound if bounded else 1.0, proxy=noise.proxy)

@@ -1,0 +1,87 @@
+"""What every learner is: `ask` reads, `tell` writes, nothing else happens."""
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol, TypeVar, dataclass_transform
+
+import jax
+
+Key = jax.Array
+"""A JAX random key."""
+
+
+class Offer(NamedTuple):
+    """What the server says before it hears: `public` goes to the person, `memo` comes back with the report."""
+
+    public: Any
+    memo: Any = ()
+
+
+class Learner(Protocol):
+    """The server half. Configuration is the learner itself, frozen; state is a NamedTuple of arrays.
+
+    A learner may also have `refresh(state) -> state`, the expensive part of learning (solving for a model). It is run
+    when a new model is published, not for every report, and may have `growth`: the next model is published only after
+    that many times more rounds (1.01 is one model per percent of new reports).
+    """
+
+    def init(self) -> Any: ...
+
+    def ask(self, state: Any, key: Key) -> Offer: ...
+
+    def tell(self, state: Any, memo: Any, estimate: Any) -> Any: ...
+
+
+Class = TypeVar("Class", bound=type)
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+def configuration(*static: str) -> Callable[[Class], Class]:
+    """A frozen, keyword-only value that is a pytree of its numbers; the `static` fields are shapes and names.
+
+    >>> @configuration("arms")
+    ... class Walker:
+    ...     arms: int
+    ...     step: float
+    >>> jax.tree.leaves(Walker(arms=3, step=0.5))
+    [0.5]
+    """
+
+    def decorate(cls: Class) -> Class:
+        frozen = dataclasses.dataclass(frozen=True, kw_only=True)(cls)
+        numbers = [field.name for field in dataclasses.fields(frozen) if field.name not in static]
+
+        def flatten(value: Any) -> tuple[list[Any], tuple[Any, ...]]:
+            # The class is part of the structure: JAX 0.10 calls structures of two registered dataclasses equal when
+            # only their fields agree, and would run the compiled loop of one for the other.
+            return [getattr(value, name) for name in numbers], (frozen, *(getattr(value, name) for name in static))
+
+        def unflatten(shape: tuple[Any, ...], leaves: Any) -> Any:
+            value = object.__new__(frozen)
+            value.__dict__.update(zip(numbers, leaves, strict=True))
+            value.__dict__.update(zip(static, shape[1:], strict=True))
+            return value
+
+        jax.tree_util.register_pytree_node(frozen, flatten, unflatten)
+        return frozen
+
+    return decorate
+
+
+def categorical(key: Key, weights: jax.Array) -> jax.Array:
+    """One index with these probabilities, by inversion: one uniform number, much cheaper than Gumbel's trick.
+
+    >>> int(categorical(jax.random.key(0), jax.numpy.array([0.0, 1.0, 0.0])))
+    1
+    """
+    below = jax.numpy.cumsum(weights) <= jax.random.uniform(key, dtype=weights.dtype)
+    return jax.numpy.minimum(jax.numpy.sum(below), len(weights) - 1)
+
+
+def pick(values: jax.Array, index: jax.Array) -> jax.Array:
+    """values[index], as a sum: under `vmap` on a CPU it melts into its neighbours, which a gather does not.
+
+    >>> float(pick(jax.numpy.array([0.2, 0.8]), 1))
+    0.800000011920929
+    """
+    return jax.numpy.sum(jax.numpy.where(jax.numpy.arange(len(values)) == index, values, 0))

@@ -1,0 +1,46 @@
+"""Uniform play: every action equally likely, nothing learned. The yardstick of every table."""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from sottovoce.core.messages import LinearModel
+from sottovoce.learners.base import Key, Offer, configuration
+
+
+class State(NamedTuple):
+    reports: jax.Array
+
+
+@configuration("arms")
+class UniformArms:
+    """Any arm, whatever was told."""
+
+    arms: int
+
+    def init(self) -> State:
+        return State(jnp.zeros(()))
+
+    def ask(self, state: State, key: Key) -> Offer:
+        return Offer(jax.random.randint(key, (), 0, self.arms))
+
+    def tell(self, state: State, memo: tuple, estimate: jax.Array) -> State:
+        return State(state.reports + 1)
+
+
+@configuration("dimension")
+class UniformContext:
+    """A model that tells every device to explore."""
+
+    dimension: int
+
+    def init(self) -> State:
+        return State(jnp.zeros(()))
+
+    def ask(self, state: State, key: Key) -> Offer:
+        d = self.dimension
+        return Offer(LinearModel(jnp.zeros(d), jnp.eye(d), jnp.zeros(()), jnp.ones(())))
+
+    def tell(self, state: State, memo: tuple, estimate: object) -> State:
+        return State(state.reports + 1)

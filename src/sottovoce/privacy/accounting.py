@@ -1,0 +1,185 @@
+"""What one person who answers several times has spent. Describing is apart from costing.
+
+`Spent` only counts reports by kind; `delta_of` and `epsilon_of` say what they cost together; `Ledger` holds the limit.
+
+*Proof.* Gaussian reports with distances mu_i are one report with distance mu = sqrt(sum mu_i^2). With the loss L of all
+pure reports (see `losses`) they cost delta(epsilon) = E gaussian_delta(epsilon - L, mu), exactly. Discrete noise adds
+to that what `mechanisms.Gaussian` proves.
+"""
+
+import math
+from collections import Counter
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sottovoce.core.budget import Budget
+from sottovoce.core.errors import BudgetExhausted, ConfigurationError
+from sottovoce.privacy.calibration import discrete_delta, gaussian_delta, gaussian_distance, verify
+from sottovoce.privacy.domains import size
+from sottovoce.privacy.losses import total_loss
+from sottovoce.privacy.mechanisms import Gaussian, Mechanism
+from sottovoce.privacy.special import bisect, normal_quantile
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What was sent, as plain data: everything that the cost depends on, and nothing about what was said.
+
+    >>> Spent(pure=((1.0, 2),)) + Spent(pure=((0.5, 1), (1.0, 1)))
+    Spent(pure=((0.5, 1), (1.0, 3)), squared=0.0, coordinates=0)
+    """
+
+    pure: tuple[tuple[float, int], ...] = ()
+    """Pure reports: their epsilon and how many of them."""
+    squared: float = 0.0
+    """Sum of the squared Gaussian distances, in units of the noise."""
+    coordinates: int = 0
+    """How many numbers carried discrete Gaussian noise."""
+
+    def __post_init__(self) -> None:
+        if not all(0 < epsilon < math.inf and count >= 1 and count == int(count) for epsilon, count in self.pure):
+            raise ConfigurationError(f"pure reports need a positive epsilon and a whole count, got {self.pure}")
+        if not (0 <= self.squared < math.inf and self.coordinates >= 0):
+            raise ConfigurationError(f"nothing can be unspent, got {self.squared} and {self.coordinates}")
+        merged: Counter[float] = Counter()
+        for epsilon, count in self.pure:
+            merged[float(epsilon)] += int(count)
+        object.__setattr__(self, "pure", tuple(sorted(merged.items())))
+
+    def __add__(self, other: "Spent") -> "Spent":
+        return Spent(self.pure + other.pure, self.squared + other.squared, self.coordinates + other.coordinates)
+
+    def __mul__(self, times: int) -> "Spent":
+        pure = tuple((epsilon, count * times) for epsilon, count in self.pure)
+        return Spent(pure, self.squared * times, self.coordinates * times)
+
+    @property
+    def total(self) -> float:
+        """Basic composition: the sum of all epsilons at delta 0; infinite with Gaussian noise.
+
+        >>> Spent(pure=((0.5, 4),)).total
+        2.0
+        """
+        return math.inf if self.squared else math.fsum(epsilon * count for epsilon, count in self.pure)
+
+    @property
+    def as_gaussian(self) -> "Spent":
+        """Costs no less, and holds even when later budgets were chosen in the light of earlier answers.
+
+        The trade-off curve of randomised response lies above the Gaussian one through its corner (a convex curve is
+        below its chords), and Gaussian costs add up whatever was chosen when (Smith, Thakurta 2022).
+
+        >>> round(Spent(pure=((1.0, 4),)).as_gaussian.squared, 3)
+        6.072
+        """
+        distances = ((2 * normal_quantile(1 / (1 + math.exp(epsilon))), count) for epsilon, count in self.pure)
+        return Spent((), self.squared + math.fsum(count * mu**2 for mu, count in distances), self.coordinates)
+
+
+def cost_of(mechanism: Mechanism) -> Spent:
+    """What one report of this mechanism spends: its promise if pure, its true distance if Gaussian.
+
+    >>> from sottovoce import Budget, Interval, calibrate
+    >>> cost_of(calibrate("levels", Interval(0, 1), Budget(1.0)))
+    Spent(pure=((1.0, 1),), squared=0.0, coordinates=0)
+    """
+    if isinstance(mechanism, Gaussian):
+        return Spent(squared=gaussian_distance(mechanism) ** 2, coordinates=size(mechanism.domain))
+    verify(mechanism)
+    return Spent(pure=((mechanism.budget.epsilon, 1),))
+
+
+def delta_of(spent: Spent, epsilon: float) -> float:
+    """The delta for which all that was spent is (epsilon, delta)-private.
+
+    >>> round(delta_of(Spent(pure=((1.0, 2),)), 1.0), 4)
+    0.3378
+    """
+    return discrete_delta(lambda epsilon: _ideal_delta(spent, epsilon), epsilon, spent.coordinates)
+
+
+def epsilon_of(spent: Spent, delta: float) -> float:
+    """The epsilon for which all that was spent is (epsilon, delta)-private.
+
+    >>> round(epsilon_of(Spent(pure=((0.1, 100),)), 1e-6), 3)       # the sum is 10
+    4.775
+    """
+    if delta <= 0:
+        return spent.total
+    if delta_of(spent, 0.0) <= delta:
+        return 0.0
+    pure = math.fsum(epsilon * count for epsilon, count in spent.pure)
+    most = pure + spent.squared / 2 + 40 * math.sqrt(spent.squared)
+    return bisect(lambda epsilon: delta - delta_of(spent, epsilon), 0.0, most)
+
+
+def _ideal_delta(spent: Spent, epsilon: float) -> float:
+    """As if Gaussian noise were continuous."""
+    losses, masses = total_loss(spent.pure)
+    if spent.squared == 0:
+        return float(masses @ -np.expm1(np.minimum(epsilon - losses, 0.0)))
+    distance = math.sqrt(spent.squared)
+    heavy = masses > 1e-30
+    deltas = [gaussian_delta(float(epsilon - loss), distance) for loss in losses[heavy]]
+    return float(masses[heavy] @ np.array(deltas) + np.sum(masses[~heavy]))
+
+
+@dataclass
+class Ledger:
+    """A person's lifetime account: the owner's limit and what was spent, plain data for the caller to keep.
+
+    The exact cost holds when budgets are fixed before the answers. A server that offers other budgets depending on
+    earlier answers could beat it, so `adaptive` is the default: the limit then holds whatever was offered when, and pure
+    reports cost about a quarter more. With delta 0 there is no difference: epsilons add up.
+
+    >>> from sottovoce import Budget, Interval, calibrate
+    >>> mechanism = calibrate("levels", Interval(0, 1), Budget(1.0))
+    >>> ledger = Ledger(Budget(2.5))
+    >>> ledger.spend(mechanism)
+    >>> ledger.remaining(mechanism), ledger.spent_epsilon()
+    (1, 1.0)
+    """
+
+    limit: Budget
+    spent: Spent = field(default_factory=Spent)
+    adaptive: bool = True
+
+    def spend(self, mechanism: Mechanism) -> None:
+        """Debit one report, before it is drawn; refuse what would pass the limit or breaks its promise."""
+        verify(mechanism)
+        after = self.spent + cost_of(mechanism)
+        if not self._fits(after):
+            raise BudgetExhausted(
+                f"spent so far: epsilon {self._epsilon(self.spent):g}; one more report would make it epsilon "
+                f"{self._epsilon(after):g}; the limit is {self.limit}"
+            )
+        self.spent = after
+
+    def remaining(self, mechanism: Mechanism) -> int:
+        """How many more such reports fit."""
+        one = cost_of(mechanism)
+        fit, too_many = 0, 1
+        while self._fits(self.spent + one * too_many):
+            fit, too_many = too_many, 2 * too_many
+        while too_many - fit > 1:
+            middle = (fit + too_many) // 2
+            fit, too_many = (middle, too_many) if self._fits(self.spent + one * middle) else (fit, middle)
+        return fit
+
+    def spent_epsilon(self) -> float:
+        """What was spent, at the limit's delta."""
+        return self._epsilon(self.spent)
+
+    def _epsilon(self, spent: Spent) -> float:
+        return min(spent.total, epsilon_of(self._priced(spent), self.limit.delta))
+
+    def _fits(self, spent: Spent) -> bool:
+        """Room for the rounding of sums only: 1e-12 of epsilon, and 1e-9 of delta as in `calibration.verify`."""
+        if spent.total <= self.limit.epsilon * (1 + 1e-12):
+            return True
+        priced = self._priced(spent)
+        return not self.limit.pure and delta_of(priced, self.limit.epsilon) <= self.limit.delta * (1 + 1e-9)
+
+    def _priced(self, spent: Spent) -> Spent:
+        return spent.as_gaussian if self.adaptive else spent

@@ -1,0 +1,65 @@
+"""Worlds of a few arms with losses in {0, 1}."""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from sottovoce.learners.base import Key, configuration, pick
+
+
+@configuration("arms")
+class Arms:
+    """Bernoulli arms: one is better than the others by `gap`; which one is drawn for every seed."""
+
+    arms: int
+    gap: float = 0.2
+    loss: float = 0.5
+    best: float = 0.0
+
+    def sample(self, key: Key) -> "Arms":
+        best = jax.random.randint(key, (), 0, self.arms)
+        return Arms(arms=self.arms, gap=self.gap, loss=self.loss, best=best)
+
+    def visit(self, round: jax.Array, key: Key) -> jax.Array:
+        return jnp.where(jnp.arange(self.arms) == self.best, self.loss - self.gap, self.loss)
+
+    def outcome(self, context: jax.Array, action: jax.Array, key: Key) -> jax.Array:
+        return (jax.random.uniform(key, dtype=context.dtype) < pick(context, action)).astype(context.dtype)
+
+    def regret(self, context: jax.Array, action: jax.Array) -> jax.Array:
+        return pick(context, action) - (self.loss - self.gap)
+
+
+class Mood(NamedTuple):
+    means: jax.Array
+
+
+@configuration("arms")
+class SwitchingArms:
+    """The stochastically constrained adversary of Zimmert and Seldin: the best arm stays best by `gap` in every round.
+
+    All losses together jump between nearly 0 and nearly 1, in phases that grow by `factor`. Learners that average
+    an arm's losses over time are misled: an arm looks bad because it was played in a bad phase.
+    """
+
+    arms: int
+    gap: float = 0.2
+    factor: float = 1.6
+    best: float = 0.0
+
+    def sample(self, key: Key) -> "SwitchingArms":
+        best = jax.random.randint(key, (), 0, self.arms)
+        return SwitchingArms(arms=self.arms, gap=self.gap, factor=self.factor, best=best)
+
+    def visit(self, round: jax.Array, key: Key) -> Mood:
+        phase = jnp.floor(jnp.log1p(round * (self.factor - 1)) / jnp.log(self.factor))
+        base = jnp.where(phase % 2 == 0, self.gap, 1.0)
+        return Mood(jnp.where(jnp.arange(self.arms) == self.best, base - self.gap, base))
+
+    def outcome(self, context: Mood, action: jax.Array, key: Key) -> jax.Array:
+        return (jax.random.uniform(key, dtype=context.means.dtype) < pick(context.means, action)).astype(context.means.dtype)
+
+    def regret(self, context: Mood, action: jax.Array) -> jax.Array:
+        """Against every fixed arm; the simulator keeps the best in hindsight."""
+        return pick(context.means, action) - context.means

@@ -1,0 +1,29 @@
+"""What every world is: people come, act, and something happens to them."""
+
+from typing import Any, Protocol
+
+import jax
+
+from sottovoce.learners.base import Key
+
+
+class World(Protocol):
+    """The environment of a simulation; written like a learner, one round at a time.
+
+    A world may also have `sample(key) -> World`: a fresh instance for each seed.
+    """
+
+    def visit(self, round: jax.Array, key: Key) -> Any:
+        """The context of the person who comes in this round."""
+        ...
+
+    def outcome(self, context: Any, action: Any, key: Key) -> jax.Array:
+        """The loss (context-free) or the reward (contextual) of the action, for this person."""
+        ...
+
+    def regret(self, context: Any, action: Any) -> jax.Array:
+        """What the action cost in expectation against the best one; in adversarial worlds against each fixed action.
+
+        The simulator sums it and, where it is a vector, takes the largest at each checkpoint: the best in hindsight.
+        """
+        ...

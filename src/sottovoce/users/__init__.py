@@ -1,0 +1,35 @@
+"""The device half: raw data lives and dies here. NumPy on a device, traced by JAX in the simulator, the same text."""
+
+from typing import Any, Protocol
+
+from sottovoce.core.errors import UnknownName
+from sottovoce.core.task import Task
+from sottovoce.privacy.contract import domain_of
+from sottovoce.users.linear import LinearUser
+from sottovoce.users.scalar import ScalarUser
+
+USERS: dict[str, type] = {"scalar": ScalarUser, "linear": LinearUser}
+
+
+class LocalUser(Protocol):
+    """One person with a device."""
+
+    def act(self, public: Any, context: Any, entropy: Any) -> Any:
+        """The action, chosen locally; `entropy` is a uniform number in [0, 1)."""
+        ...
+
+    def message(self, public: Any, context: Any, action: Any, outcome: Any) -> Any:
+        """What would be said aloud: formed by a domain's `embed`, so clipped and bounded."""
+        ...
+
+
+def user_of(task: Task) -> LocalUser:
+    """The user that a task declares.
+
+    >>> from sottovoce import task
+    >>> user_of(task("tsallis-inf", arms=3, rounds=10, epsilon=1.0))
+    ScalarUser(domain=Interval(low=0.0, high=1.0))
+    """
+    if task.user not in USERS:
+        raise UnknownName("user", task.user, USERS)
+    return USERS[task.user](domain_of(task))

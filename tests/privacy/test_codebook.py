@@ -1,0 +1,116 @@
+"""The public codebook: the same integers on every machine, and directions as even as the calibration supposes."""
+
+import math
+
+import numpy as np
+import pytest
+from gates import ALARM, SeededEntropy
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from sottovoce import Ball, Budget
+from sottovoce.privacy.calibration import sphere, sphere_mean
+from sottovoce.privacy.codebook import FIXED_POINT, NORMAL, SEED_BYTES, candidates, lift, ranking, scores, threefry
+from sottovoce.privacy.mechanisms import Sphere
+
+
+@pytest.mark.parametrize(
+    ("key", "counter", "output"),
+    [
+        ((0, 0), (0, 0), ("6b200159", "99ba4efe")),
+        ((0xFFFFFFFF, 0xFFFFFFFF), (0xFFFFFFFF, 0xFFFFFFFF), ("1cb996fc", "bb002be7")),
+        ((0x13198A2E, 0x03707344), (0x243F6A88, 0x85A308D3), ("c4923a9c", "483df7a0")),
+    ],
+)
+def test_threefry_gives_the_known_answers_of_random123(
+    key: tuple[int, int], counter: tuple[int, int], output: tuple[str, str]
+):
+    words = threefry(key, np.array([counter[0]], np.uint32), counter[1])
+    assert tuple(f"{int(word[0]):08x}" for word in words) == output
+
+
+def test_the_normal_table_holds_the_means_of_256_equal_bins_at_unit_variance():
+    edges = stats.norm.ppf(np.linspace(0, 1, 257))
+    means = -256 * np.diff(stats.norm.pdf(edges))
+    expected = np.rint(1024 * means / math.sqrt(np.mean(means**2)))
+    np.testing.assert_array_equal(NORMAL, expected)
+    assert np.all(NORMAL + NORMAL[::-1] == 0)
+    assert 0 not in NORMAL
+
+
+@given(st.binary(min_size=SEED_BYTES, max_size=SEED_BYTES), st.integers(0, 255), st.integers(1, 40))
+def test_the_server_regenerates_one_candidate_as_the_device_saw_it(seed: bytes, index: int, dimension: int):
+    book = candidates(seed, np.arange(256), dimension)
+    np.testing.assert_array_equal(candidates(seed, np.array([index]), dimension)[0], book[index])
+
+
+def test_a_candidate_is_read_byte_by_byte_from_its_own_counters():
+    seed = bytes(range(12))
+    row = candidates(seed, np.array([3]), 11)[0]
+    octets = b""
+    for block in (6, 7):  # two blocks of eight bytes a candidate
+        x, y = threefry((0x00010203, 0x04050607), np.array([block], np.uint32), 0x08090A0B)
+        octets += int(x[0]).to_bytes(4, "little") + int(y[0]).to_bytes(4, "little")
+    assert row.tolist() == [int(NORMAL[octet]) for octet in octets[:11]]
+
+
+def test_candidates_of_one_seed_do_not_repeat_and_another_seed_has_others():
+    book = candidates(bytes(12), np.arange(4096), 20)
+    assert len(np.unique(book, axis=0)) == 4096
+    assert not np.any(np.all(book == candidates(bytes(11) + b"\1", np.arange(4096), 20), axis=1))
+
+
+def test_the_ranking_is_by_score_and_ties_go_to_the_smaller_index():
+    seed = bytes(range(12))
+    order = ranking(seed, np.array([3, -5, 2]), 256)
+    ranked = scores(seed, np.array([3, -5, 2]), 256)[order]
+    assert sorted(order.tolist()) == list(range(256))
+    assert np.all(np.diff(ranked) <= 0)
+    np.testing.assert_array_equal(ranking(seed, np.zeros(3, np.int64), 256), np.arange(256))
+    one = ranking(seed, np.array([FIXED_POINT]), 256)  # in one dimension every score is +-1
+    signs = np.sign(candidates(seed, np.arange(256), 1)[:, 0])
+    np.testing.assert_array_equal(one, np.concatenate([np.flatnonzero(signs > 0), np.flatnonzero(signs < 0)]))
+
+
+@given(st.lists(st.floats(-1.0, 1.0), min_size=1, max_size=6), st.floats(0.1, 10.0))
+def test_a_lifted_message_is_on_the_sphere(numbers: list[float], radius: float):
+    message = Ball(len(numbers), radius).embed(np.array(numbers))
+    lifted = lift(message, radius)
+    assert lifted[-1] >= 0
+    assert np.linalg.norm(lifted) == pytest.approx(FIXED_POINT, abs=math.sqrt(len(lifted)))
+    np.testing.assert_allclose(lifted[:-1] / FIXED_POINT, message / radius, atol=0.5 / FIXED_POINT + 1e-12)
+
+
+DIRECTIONS = {
+    "an axis": np.array([1.0, 0, 0, 0, 0]),
+    "the slack": np.array([0.0, 0, 0, 0, 0]),
+    "a diagonal": np.array([-1.0, 1, 0, 0, 0]) / math.sqrt(2),
+    "dense": np.array([0.48, -0.36, 0.4, 0.52, -0.46]),
+}
+
+
+def mean_inner_products(mechanism: Sphere, message: np.ndarray, entropy: SeededEntropy, seeds: int) -> np.ndarray:
+    """For each of many seeds, the mean over the index of <candidate sent, message>."""
+    lifted = lift(message, mechanism.domain.radius)
+    weights = np.full(mechanism.candidates, mechanism.outside, dtype=float)
+    weights[: mechanism.cap] = mechanism.inside
+    books = (np.sort(scores(entropy.octets(SEED_BYTES), lifted, mechanism.candidates))[::-1] for _ in range(seeds))
+    return np.array([book @ weights for book in books]) / np.sum(weights) / np.linalg.norm(lifted)
+
+
+@pytest.mark.parametrize("direction", list(DIRECTIONS))
+@pytest.mark.parametrize("epsilon", [1.0, 6.0])
+def test_the_codebook_is_equally_near_to_every_direction(direction: str, epsilon: float, entropy: SeededEntropy):
+    mechanism = sphere(Ball(5), Budget(epsilon))
+    means = mean_inner_products(mechanism, DIRECTIONS[direction], entropy, 500)
+    error = stats.norm.isf(ALARM / 2) * np.std(means) / math.sqrt(len(means))
+
+    def agrees(expected: float) -> bool:
+        return abs(np.mean(means) - expected) <= error + 0.002 * expected  # the table's bias is below 0.2 %
+
+    assert agrees(mechanism.mean)
+    ratio = mechanism.inside / mechanism.outside
+    assert mechanism.mean == sphere_mean(6, mechanism.candidates, mechanism.cap, ratio)
+    assert not agrees(sphere_mean(6, mechanism.candidates, mechanism.cap, ratio / 2))
+    assert not agrees(sphere_mean(6, mechanism.candidates, mechanism.cap, ratio * 2))
