@@ -77,9 +77,9 @@ def test_noise_so_small_that_reports_repeat_is_not_taken_for_a_seed():
 
 def caught(subject: Subject) -> bool:
     # The threshold cap is the subtlest: true epsilon 2.8 for a promise of 2, on an event of 18 % against 1.1 %. With
-    # 16,000 fresh reports both ways the bound is 2.8 - (3.3 +- 1) * 0.08: 6 standard deviations above 2. The others have
-    # at least twice the promised epsilon and need less; a report of the sphere costs most.
-    trials = 20_000 if subject.planted == "threshold cap" else 3000 if isinstance(subject.mechanism, Sphere) else 8000
+    # 19,000 fresh reports both ways the bound is 2.8 - (3.3 +- 1) * 0.07: 7 standard deviations above 2. The others
+    # exceed their promise by more and need less; a report of the sphere costs most.
+    trials = 24_000 if subject.planted == "threshold cap" else 3000 if isinstance(subject.mechanism, Sphere) else 8000
     verdict = audit(subject, trials)
     assert math.isfinite(verdict.lower_bound)
     assert verdict.passed == (verdict.lower_bound > verdict.epsilon)
@@ -131,9 +131,7 @@ def silent_about_zero(mechanism: Mechanism, raw: Raw) -> bytes:
 @pytest.mark.parametrize("name", ["levels", "laplace"])
 def test_a_device_that_stays_silent_about_some_data_is_caught(name: str):
     subject = Subject(mechanism=calibrate(name, Interval(), Budget(1.0)), people=ENDS, sender=silent_about_zero)
-    verdict = audit(subject, trials=1000, confidence=SURE)
-    assert not verdict.passed
-    assert "100 % against 0 %" in verdict.evidence
+    assert not audit(subject, trials=1000, confidence=SURE).passed
 
 
 # --- how sharp it is -------------------------------------------------------------------------------------------------

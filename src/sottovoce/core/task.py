@@ -76,6 +76,17 @@ def algorithms() -> dict[str, Algorithm]:
     }
 
 
+def algorithm_of(learner: str) -> Algorithm:
+    """One algorithm of the catalogue.
+
+    >>> algorithm_of("linucb").contextual
+    True
+    """
+    if learner not in algorithms():
+        raise UnknownName("learner", learner, algorithms())
+    return algorithms()[learner]
+
+
 def task(
     learner: str,
     preset: str = "practical",
@@ -92,9 +103,7 @@ def task(
     >>> task("linucb", arms=10, dimension=5, rounds=1000, epsilon=1.0).mechanism
     'sphere'
     """
-    if learner not in algorithms():
-        raise UnknownName("learner", learner, algorithms())
-    algorithm = algorithms()[learner]
+    algorithm = algorithm_of(learner)
     if preset not in algorithm.presets:
         raise UnknownName(f"preset of {learner}", preset, algorithm.presets)
     chosen = algorithm.presets[preset]

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from sottovoce.core.errors import UnknownName
-from sottovoce.core.task import Task, algorithms
+from sottovoce.core.task import Task, algorithm_of
 from sottovoce.learners.arms import kl_ucb, thompson, tsallis_inf
 from sottovoce.learners.base import Learner
 from sottovoce.learners.contextual import linucb
@@ -34,6 +34,6 @@ def learner_of(task: Task, noise: Noise) -> Learner:
 
 def uniform_of(task: Task) -> Learner:
     """Uniform play in the setting of a task."""
-    if algorithms()[task.learner].contextual:
+    if algorithm_of(task.learner).contextual:
         return UniformContext(dimension=task.dimension)
     return UniformArms(arms=task.arms)

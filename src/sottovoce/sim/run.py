@@ -57,6 +57,7 @@ class Setting(NamedTuple):
     delay: int
     lazy: bool
     """True when offers come from a published copy of the state, not from the state itself."""
+    cases: int = 1
 
 
 class Carry(NamedTuple):
@@ -128,7 +129,7 @@ def simulate_grid(
     """Run cases of one shape as one batch: one compiled loop, the same worlds and visitors for all of them."""
     check_run(rounds=rounds, seeds=seeds, publish_every=publish_every, delay=delay, checkpoints=checkpoints)
     with jax.enable_x64(True):
-        setting = setting_of(cases[0], user, publish_every, delay)
+        setting = setting_of(cases[0], user, publish_every, delay)._replace(cases=len(cases))
         varying, fixed = split(stack([(case.learner, channel_of(case.mechanism)) for case in cases]))
         ends = checkpoints_of(rounds, checkpoints)
         publish = publication(rounds, publish_every, getattr(cases[0].learner, "growth", 1.0))
@@ -270,7 +271,7 @@ def _begin(setting: Setting, fixed: Any, world_fixed: Any, varying: Any, world: 
         learner, channel = join(varying, fixed)
         return begin(setting, learner, channel, join(world, world_fixed), key)
 
-    return _over_grid(one)(varying, world, keys)
+    return _over_grid(setting, one)(varying, world, keys)
 
 
 @functools.partial(jax.jit, static_argnums=(0, 1, 2))
@@ -284,12 +285,12 @@ def _advance(
 
     def publish_all(carry: Carry) -> Carry:
         one = lambda varying, state: publish_state(join(varying, fixed)[0], state)  # noqa: E731
-        state = jax.vmap(jax.vmap(one, (None, 0)), (0, 0))(varying, carry.state)
+        state = jax.vmap(jax.vmap(one, (None, 0)), (0, 0), axis_size=setting.cases)(varying, carry.state)
         return carry._replace(state=state, published=state)
 
     def step(carry: Carry, now: tuple[jax.Array, jax.Array]) -> tuple[Carry, None]:
         round, due = now
-        carry = _over_grid(functools.partial(play, round=round), carry=True)(varying, world, keys, carry)
+        carry = _over_grid(setting, functools.partial(play, round=round), carry=True)(varying, world, keys, carry)
         if setting.lazy:
             carry = lax.cond(due, publish_all, lambda same: same, carry)
         return carry, None
@@ -299,10 +300,11 @@ def _advance(
     return carry, jnp.max(regret, axis=-1) if regret.ndim > 2 else regret
 
 
-def _over_grid(function: Callable[..., Carry], *, carry: bool = False) -> Callable[..., Carry]:
-    """vmap over cases (outer) and seeds (inner)."""
+def _over_grid(setting: Setting, function: Callable[..., Carry], *, carry: bool = False) -> Callable[..., Carry]:
+    """Cases are the outer axis, seeds the inner one."""
     extra = (0,) if carry else ()
-    return jax.vmap(jax.vmap(function, (None, 0, 0, *extra)), (0, None, None, *extra))
+    over_seeds = jax.vmap(function, (None, 0, 0, *extra))
+    return jax.vmap(over_seeds, (0, None, None, *extra), axis_size=setting.cases)
 
 
 # --- one round, as on the wire ---------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """What an attacker reads in the bytes, knowing the claimed mechanism and the two people's data: numbers, called clues.
 
 A clue is larger when a transcript looks more like person 0's, and may be useless; the attack picks the one that works.
+The first clue of a mechanism is the one that would be best if the claim were true.
 A transcript is everything sent about one datum: usually one report, sometimes more reports or bytes that do not belong.
 """
 
@@ -43,7 +44,7 @@ def clues(mechanism: Mechanism, messages: Messages, transcripts: Sequence[bytes]
             own = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
         case Gaussian() | Laplace():
             own = _grid_clues(mechanism, messages, transcripts)
-    return {"number of bytes": lengths, **own}
+    return {**own, "number of bytes": lengths}
 
 
 def fingerprints(transcripts: Sequence[bytes]) -> NDArray[np.uint64]:

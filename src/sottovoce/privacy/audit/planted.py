@@ -4,7 +4,6 @@ Each sender is a mistake someone could make in earnest, in as few lines as it ta
 """
 
 import random
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +12,7 @@ from sottovoce.core.budget import Budget
 from sottovoce.core.codec import pack
 from sottovoce.privacy import codebook, exact
 from sottovoce.privacy.audit.clues import cap_threshold
-from sottovoce.privacy.audit.subjects import Raw, Subject, embed, honest
+from sottovoce.privacy.audit.subjects import Raw, Sender, Subject, embed, honest
 from sottovoce.privacy.calibration import calibrate
 from sottovoce.privacy.calibration import gaussian as calibrate_gaussian
 from sottovoce.privacy.domains import Ball, Interval
@@ -121,10 +120,8 @@ def planted_subjects() -> list[Subject]:
     # Few candidates, half of them in the cap: then the size of a threshold cap varies most from seed to seed.
     small = replace(calibrate("sphere", ball, Budget(2.0)), candidates=4, cap=2)
 
-    def broken(
-        name: str, sender: Callable[[Mechanism, Raw], bytes], mechanism: Mechanism, people: tuple[Raw, Raw]
-    ) -> Subject:
-        return Subject(mechanism=mechanism, people=people, sender=sender, planted=name)
+    def broken(bug: str, sender: Sender, mechanism: Mechanism, people: tuple[Raw, Raw], effort: float = 0.1) -> Subject:
+        return Subject(mechanism=mechanism, people=people, sender=sender, planted=bug, effort=effort)
 
     return [
         broken("half noise", _half_noise, calibrate("levels", scalar, one), ends),
@@ -136,7 +133,7 @@ def planted_subjects() -> list[Subject]:
         broken("seeded randomness", _seeded, calibrate("levels", scalar, one), ends),
         broken("seeded randomness", _seeded, sphere, opposite),
         broken("redrawn seed", _redrawn_seed, sphere, opposite),
-        broken("threshold cap", _threshold_cap, small, opposite),
+        broken("threshold cap", _threshold_cap, small, opposite, effort=0.2),
         broken("rank sent along", _sent_rank, sphere, opposite),
         broken("second report", _second_report, sphere, opposite),
     ]

@@ -23,7 +23,10 @@ from sottovoce.privacy.mechanisms import name_of
 from sottovoce.privacy.special import normal_quantile
 
 TRIALS = 100_000
-"""Reports drawn for one subject, both people together."""
+"""Reports of the two people together, for a subject that takes full effort."""
+
+FEWEST = 1000
+"""Below this an audit shows nothing."""
 
 CONFIDENCE = 0.999
 
@@ -90,18 +93,13 @@ def audit_all(
     _check(trials, confidence)
     shared = 1 - (1 - confidence) / max(1, sum(subject.planted is None for subject in subjects))
     for subject in subjects:
-        yield audit(subject, _effort(subject, trials), confidence if subject.planted else shared, workers)
-
-
-def _effort(subject: Subject, trials: int) -> int:
-    """Reports for one subject of a list: small epsilons are hard to measure, planted bugs easy to see."""
-    share = 0.15 if subject.planted else 1.0 if subject.promised.epsilon < 1 else 0.4
-    return max(1000, round(share * trials))
+        reports = max(FEWEST, round(subject.effort * trials))
+        yield audit(subject, reports, confidence if subject.planted else shared, workers)
 
 
 def _check(trials: int, confidence: float) -> None:
-    if trials < 1000:
-        raise ConfigurationError(f"an audit needs at least 1000 trials, got {trials}")
+    if trials < FEWEST:
+        raise ConfigurationError(f"an audit needs at least {FEWEST} trials, got {trials}")
     if not 0.5 <= confidence < 1:
         raise ConfigurationError(f"confidence must be at least 0.5 and below 1, got {confidence!r}")
 

@@ -17,6 +17,9 @@ from sottovoce.privacy.mechanisms import MECHANISMS, Mechanism
 Raw = tuple[Any, ...]
 """One person's data, in the pieces that the domain's `embed` takes."""
 
+Sender = Callable[[Mechanism, Raw], bytes]
+"""Everything a device sends about one datum, given what it claims to do."""
+
 
 def embed(mechanism: Mechanism, raw: Raw) -> NDArray[np.float64]:
     """The message that this person's device forms.
@@ -44,10 +47,11 @@ class Subject:
     mechanism: Mechanism
     """What the device claims to do; its budget is the promise."""
     people: tuple[Raw, Raw]
-    sender: Callable[[Mechanism, Raw], bytes] = honest
-    """Everything the device sends about one datum."""
+    sender: Sender = honest
     planted: str | None = None
     """The name of the bug, for a device that is broken on purpose."""
+    effort: float = 1.0
+    """The share of an audit's trials that is enough to judge this one."""
 
     def __post_init__(self) -> None:
         if self.sender.__module__ == "__main__" or "<" in self.sender.__qualname__:
@@ -108,8 +112,15 @@ def honest_subjects() -> list[Subject]:
     True
     """
     return [
-        Subject(mechanism=calibrate(name, domain, budget), people=people)
+        Subject(mechanism=calibrate(name, domain, budget), people=people, effort=_effort(name, budget))
         for name in MECHANISMS
         for domain, people, budgets in _SCENES[name]
         for budget in budgets
     ]
+
+
+def _effort(name: str, budget: Budget) -> float:
+    """Small epsilons are hard to measure to a tenth. The sphere needs fewer reports than Laplace, and they cost more."""
+    if name == "sphere":
+        return 0.8 if budget.epsilon < 1 else 0.3
+    return 1.0 if budget.epsilon < 1 else 0.6

@@ -1,0 +1,55 @@
+# Every target does its own set-up in .venv; nothing is installed globally.
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+WORKERS ?= 2
+
+.PHONY: setup demo test soak check bench docs oracles lock clean
+
+setup: .venv/.demo
+
+.venv/.demo: pyproject.toml requirements/demo.txt
+	$(PYTHON) -m venv .venv
+	$(PIP) -r requirements/demo.txt
+	$(PIP) --no-deps --no-build-isolation -e .
+	touch $@
+
+.venv/.test: .venv/.demo requirements/test.txt
+	$(PIP) -r requirements/test.txt
+	touch $@
+
+.venv/.docs: .venv/.test requirements/docs.txt
+	$(PIP) -r requirements/docs.txt
+	touch $@
+
+demo: .venv/.demo  ## a small comparison; leaves demo/report.html
+	$(BIN)/sottovoce simulate experiments/demo.toml --out demo
+
+test: .venv/.test  ## the whole test suite, under eight minutes on two cores
+	$(BIN)/python -m pytest -n $(WORKERS)
+
+soak: .venv/.test  ## long statistics and audits
+	$(BIN)/python -m pytest -n $(WORKERS) tests/soak -m soak
+	$(BIN)/sottovoce audit --all --trials 1000000
+
+check: .venv/.test  ## style, types, import contracts
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright
+	$(BIN)/lint-imports
+
+bench: .venv/.demo  ## speed against plain NumPy loops
+	$(BIN)/python benchmarks/engine.py
+
+docs: .venv/.docs  ## the manual, in site/
+	$(BIN)/python scripts/catalogue.py
+	$(BIN)/zensical build --clean
+
+oracles:  ## frozen oracle values from libraries that cannot share our environment
+	$(PYTHON) scripts/oracles.py
+
+lock: .venv/.test  ## renew the pinned requirements
+	$(BIN)/python scripts/lock.py
+
+clean:
+	rm -rf .venv .venv-* build dist site demo results

@@ -1,0 +1,33 @@
+"""The command `sottovoce`: one file per command; heavy imports happen inside them."""
+
+import sys
+
+
+def main() -> None:
+    """Run the command line."""
+    try:
+        import typer
+    except ModuleNotFoundError:
+        sys.exit("The command line needs its extras: pip install 'sottovoce[sim]'")
+
+    from sottovoce.cli.algorithms import algorithms
+    from sottovoce.cli.audit import audit
+    from sottovoce.cli.simulate import simulate
+    from sottovoce.core.errors import SottovoceError
+
+    app = typer.Typer(
+        help="Learn which action is best without ever hearing what people say.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+    )
+    app.command()(algorithms)
+    app.command()(simulate)
+    app.command()(audit)
+    try:
+        app()
+    except SottovoceError as error:
+        from rich.console import Console
+
+        Console(stderr=True).print(f"[bold red]sottovoce:[/] {error}", highlight=False)
+        sys.exit(2)

@@ -1,0 +1,154 @@
+"""`sottovoce simulate`: run a study, show the table, write figure and report."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sottovoce.cli.output import write_rows
+from sottovoce.core.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from sottovoce.sim.results import Folder
+    from sottovoce.sim.study import Curve, Study
+
+
+def simulate(
+    file: Annotated[Path | None, typer.Argument(help="A study in TOML (see experiments/), instead of options.")] = None,
+    learner: Annotated[str | None, typer.Option(help="See `sottovoce algorithms`.")] = None,
+    preset: Annotated[str, typer.Option()] = "practical",
+    world: Annotated[list[str] | None, typer.Option(help="arms, switching-arms or linear; may be repeated.")] = None,
+    contexts: Annotated[str | None, typer.Option(help="isotropic, ill-conditioned or fixed (linear).")] = None,
+    dimension: Annotated[int, typer.Option(help="Length of the features (contextual learners).")] = 0,
+    arms: Annotated[int, typer.Option()] = 10,
+    gap: Annotated[float | None, typer.Option(help="How much better the best arm is (arms, switching-arms).")] = None,
+    epsilon: Annotated[list[float] | None, typer.Option(help="Budget of one report; may be repeated.")] = None,
+    delta: Annotated[float | None, typer.Option(help="For mechanisms that need one (default 1e-5).")] = None,
+    rounds: Annotated[int, typer.Option()] = 10_000,
+    seeds: Annotated[int, typer.Option()] = 8,
+    seed: Annotated[int, typer.Option(help="Where the seeds start: another number, other worlds.")] = 0,
+    publish_every: Annotated[int, typer.Option(help="Rounds between two published models.")] = 1,
+    delay: Annotated[int, typer.Option(help="Rounds until a report arrives.")] = 0,
+    tune: Annotated[list[str] | None, typer.Option(help="Override a preset's number: NAME=VALUE.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder of results (default: results/NAME).")] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Run again what the folder already holds.")] = False,
+    parquet: Annotated[bool, typer.Option("--parquet", help="Write traces.parquet instead of traces.csv.")] = False,
+    json: Annotated[Path | None, typer.Option(help="Write the rows to this file.", dir_okay=False)] = None,
+) -> None:
+    """Compare a private learner with the paper's preset, with no privacy and with uniform play."""
+    from sottovoce.sim.study import Study, load_study
+
+    if file is not None:
+        study = load_study(file)
+    elif learner is None:
+        raise ConfigurationError("name a study file or a --learner; `sottovoce algorithms` lists them")
+    else:
+        options = {"contexts": contexts, "gap": gap}
+        study = Study(
+            learner=learner,
+            preset=preset,
+            world=world or [],
+            dimension=dimension,
+            arms=arms,
+            epsilon=epsilon or [1.0],
+            delta=delta,
+            rounds=rounds,
+            seeds=seeds,
+            seed=seed,
+            publish_every=publish_every,
+            delay=delay,
+            options={name: value for name, value in options.items() if value is not None},
+            tuning=dict(_number(pair) for pair in tune or []),
+        )
+    run(study, out, fresh=fresh, parquet=parquet, json=json)
+
+
+def run(study: "Study", out: Path | None, *, fresh: bool, parquet: bool, json: Path | None) -> None:
+    """Run a study and leave everything a person may want to look at."""
+    from rich.console import Console
+
+    from sottovoce.sim.report import write_report
+    from sottovoce.sim.results import Folder, row
+    from sottovoce.sim.study import cells_of
+
+    cells = cells_of(study)
+    folder = Folder(out or Path("results") / _name(study), study)
+    curves = _run(folder, study, cells, fresh)
+    folder.export(curves, parquet)
+    console = Console()
+    console.print(_table(study, curves))
+    report = write_report(folder.path, study, curves)
+    console.print("growth: exponent of the regret over the second half; at 1 nothing is learned", style="dim")
+    console.print(f"report: {report}", highlight=False, soft_wrap=True)
+    write_rows(json, [row(study, curve) for curve in curves])
+
+
+def _run(folder: "Folder", study: "Study", cells: list, fresh: bool) -> "list[Curve]":
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from sottovoce.sim.study import run_cells
+
+    curves = {cell.name: None if fresh else folder.load(cell) for cell in cells}
+    missing = [cell for cell in cells if curves[cell.name] is None]
+    if len(missing) < len(cells):
+        kept = len(cells) - len(missing)
+        Console(stderr=True).print(f"[dim]{kept} of {len(cells)} curves are in {folder.path}; --fresh runs them again[/]")
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        job = bar.add_task("rounds", total=len(missing) * study.rounds)
+        for curve in run_cells(study, missing, lambda rounds: bar.advance(job, rounds)):
+            folder.save(curve)
+            curves[curve.cell.name] = curve
+    return [curve for curve in curves.values() if curve is not None]
+
+
+def _table(study: "Study", curves: "list[Curve]") -> "Table":
+    """A section per world; fits 80 columns."""
+    from rich import box
+    from rich.table import Table
+
+    from sottovoce.sim.report import who
+
+    title = f"{study.learner}: regret after {study.rounds:,} rounds, mean of {study.seeds} seeds and 95 % interval"
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    for column in ("who", "epsilon", "delta", "regret", "interval", "of uniform", "growth"):
+        table.add_column(column, justify="left" if column == "who" else "right", no_wrap=True)
+    uniform = {c.cell.world: float(c.regret[:, -1].mean()) for c in curves if c.cell.role == "uniform"}
+    for world in study.worlds:
+        table.add_row(f"[bold]{world}[/]")
+        for curve in (curve for curve in curves if curve.cell.world == world):
+            mean, low, high = (float(series[-1]) for series in curve.interval())
+            table.add_row(
+                f"  {who(curve)}",
+                f"{curve.cell.task.epsilon:g}" if curve.cell.private else "-",
+                f"{curve.cell.task.delta:g}" if curve.cell.private else "-",
+                f"{mean:,.0f}",
+                f"{low:,.0f} to {high:,.0f}",
+                f"{mean / uniform[world]:.1%}",
+                f"{curve.growth():.2f}",
+                style="bold green" if curve.cell.role == "chosen" else None,
+            )
+        table.add_section()
+    return table
+
+
+def _number(pair: str) -> tuple[str, float | str]:
+    name, equals, value = pair.partition("=")
+    if not equals:
+        raise ConfigurationError(f"--tune takes NAME=VALUE, got {pair!r}")
+    try:
+        return name, float(value)
+    except ValueError:
+        return name, value
+
+
+def _name(study: "Study") -> str:
+    import hashlib
+
+    import msgspec
+
+    digest = hashlib.sha256(msgspec.json.encode(study)).hexdigest()[:6]
+    return "-".join([study.learner, study.preset, *study.worlds, digest])

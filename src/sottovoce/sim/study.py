@@ -1,0 +1,190 @@
+"""A study: one learner in some worlds at some budgets, next to the paper, to no privacy and to uniform play."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.core.errors import ConfigurationError
+from sottovoce.core.task import Task, algorithm_of, task
+from sottovoce.learners import learner_of, uniform_of
+from sottovoce.privacy.contract import domain_of, mechanism_of
+from sottovoce.privacy.decode import noise_of, silence
+from sottovoce.privacy.special import student_quantile
+from sottovoce.sim.noise import channel_of
+from sottovoce.sim.pytrees import shape_of
+from sottovoce.sim.run import Case, Progress, simulate_grid
+from sottovoce.sim.worlds import contextual, world_of
+from sottovoce.users import user_of
+
+
+class Study(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What `sottovoce simulate` runs; the same fields in a TOML file."""
+
+    learner: str
+    arms: int
+    epsilon: list[float]
+    rounds: int
+    title: str = ""
+    preset: str = "practical"
+    world: list[str] = []
+    dimension: int = 0
+    delta: float | None = None
+    seeds: int = 8
+    seed: int = 0
+    publish_every: int = 1
+    delay: int = 0
+    options: dict[str, float | str] = {}
+    """Options of the world."""
+    tuning: dict[str, float | str] = {}
+    """Overrides of the preset's numbers."""
+
+    @property
+    def worlds(self) -> list[str]:
+        if self.world:
+            return self.world
+        return ["linear" if algorithm_of(self.learner).contextual else "arms"]
+
+
+class Cell(NamedTuple):
+    """One curve of a study."""
+
+    role: str
+    """chosen, paper, non-private or uniform"""
+    world: str
+    task: Task
+    """For non-private and uniform play: the task whose setting they share."""
+
+    @property
+    def private(self) -> bool:
+        return self.role in ("chosen", "paper")
+
+    @property
+    def name(self) -> str:
+        budget = f"-epsilon-{self.task.epsilon:g}" if self.private else ""
+        return f"{self.world}-{self.role}{budget}"
+
+
+class Curve(NamedTuple):
+    """What one cell gave."""
+
+    cell: Cell
+    rounds: NDArray[np.int64]
+    regret: NDArray[np.float64]
+    """A row per seed, a column per checkpoint."""
+    seconds: float
+
+    def interval(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Mean and 95 % interval (Student's t over seeds) at every checkpoint; without spread for a single seed."""
+        mean, seeds = self.regret.mean(axis=0), len(self.regret)
+        if seeds == 1:
+            return mean, mean, mean
+        half = student_quantile(0.975, seeds - 1) * self.regret.std(axis=0, ddof=1) / np.sqrt(seeds)
+        return mean, mean - half, mean + half
+
+    def growth(self) -> float:
+        """The exponent of the regret over the second half of the run: 1 is linear, less is learning."""
+        mean = self.regret.mean(axis=0)
+        half = int(np.searchsorted(self.rounds, self.rounds[-1] / 2))
+        if mean[half] <= 0 or mean[-1] <= 0 or half == len(mean) - 1:
+            return float("nan")
+        return float(np.log(mean[-1] / mean[half]) / np.log(self.rounds[-1] / self.rounds[half]))
+
+
+def load_study(path: Path) -> Study:
+    """A study from a TOML file."""
+    try:
+        return msgspec.toml.decode(path.read_bytes(), type=Study)
+    except OSError as error:
+        raise ConfigurationError(f"cannot read {path}: {error.strerror}") from error
+    except msgspec.DecodeError as error:
+        raise ConfigurationError(f"{path} is not a study: {error}") from error
+
+
+def cells_of(study: Study) -> list[Cell]:
+    """Every curve of the study; refuses what cannot be run.
+
+    >>> study = Study(learner="tsallis-inf", arms=3, epsilon=[1.0], rounds=10)
+    >>> [cell.name for cell in cells_of(study)]
+    ['arms-chosen-epsilon-1', 'arms-paper-epsilon-1', 'arms-non-private', 'arms-uniform']
+    """
+    if not study.epsilon:
+        raise ConfigurationError("give at least one epsilon")
+    cells = []
+    for world in study.worlds:
+        _check_world(study, world)
+        chosen = [_task(study, study.preset, epsilon) for epsilon in study.epsilon]
+        cells += [Cell("chosen", world, contract) for contract in chosen]
+        if study.preset != "paper" and "paper" in algorithm_of(study.learner).presets:
+            cells += [Cell("paper", world, _task(study, "paper", epsilon)) for epsilon in study.epsilon]
+        cells += [Cell("non-private", world, chosen[0]), Cell("uniform", world, chosen[0])]
+    return cells
+
+
+def run_cells(study: Study, cells: list[Cell], progress: Progress | None = None) -> Iterator[Curve]:
+    """Run the cells, those of one world and shape as one batch."""
+    batches: dict[Any, list[tuple[Cell, Case]]] = {}
+    for cell in cells:
+        case = _case(cell)
+        key = (cell.world, cell.task.user, str(cell.task.domain), shape_of((case.learner, channel_of(case.mechanism))))
+        batches.setdefault(key, []).append((cell, case))
+    for batch in batches.values():
+        yield from _run_batch(study, batch, progress)
+
+
+def _run_batch(study: Study, batch: list[tuple[Cell, Case]], progress: Progress | None) -> list[Curve]:
+    first = batch[0][0]
+    start = time.perf_counter()
+    traces = simulate_grid(
+        [case for _, case in batch],
+        user_of(first.task),
+        world_of(first.world, arms=study.arms, dimension=study.dimension, **study.options),
+        rounds=study.rounds,
+        seeds=study.seeds,
+        seed=study.seed,
+        publish_every=study.publish_every,
+        delay=study.delay,
+        progress=lambda rounds: progress(rounds * len(batch)) if progress else None,
+    )
+    seconds = (time.perf_counter() - start) / len(batch)
+    for (cell, _), trace in zip(batch, traces, strict=True):
+        if not trace.finite:
+            raise ArithmeticError(f"{cell.name} left the real numbers; please report this with the command you typed")
+    return [
+        Curve(cell, trace.rounds, trace.regret, seconds) for (cell, _), trace in zip(batch, traces, strict=True)
+    ]
+
+
+def _case(cell: Cell) -> Case:
+    if cell.role == "uniform":
+        return Case(uniform_of(cell.task), None)
+    if cell.role == "non-private":
+        return Case(learner_of(cell.task, silence(domain_of(cell.task))), None)
+    mechanism = mechanism_of(cell.task)
+    return Case(learner_of(cell.task, noise_of(mechanism)), mechanism)
+
+
+def _task(study: Study, preset: str, epsilon: float) -> Task:
+    tuning = study.tuning if preset == study.preset else {}
+    return task(
+        study.learner,
+        preset,
+        arms=study.arms,
+        rounds=study.rounds,
+        epsilon=epsilon,
+        delta=study.delta,
+        dimension=study.dimension,
+        **tuning,
+    )
+
+
+def _check_world(study: Study, world: str) -> None:
+    needs_features = algorithm_of(study.learner).contextual
+    if contextual(world) != needs_features:
+        kind = "features" if needs_features else "no features"
+        raise ConfigurationError(f"{study.learner} learns from {kind}; world {world!r} is not of that kind")
+    world_of(world, arms=study.arms, dimension=study.dimension, **study.options)
