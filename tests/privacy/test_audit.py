@@ -7,6 +7,7 @@ deviations of room.
 
 import json
 import math
+import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -192,7 +193,8 @@ def test_the_auditor_reads_the_same_codebook_as_the_device(dimension: int):
 
 def test_a_device_never_loads_the_planted_bugs():
     code = "import sys, sottovoce, sottovoce.privacy.exact; print(any('audit' in name for name in sys.modules))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    paths = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", code], env=paths, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
 
 

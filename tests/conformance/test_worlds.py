@@ -1,0 +1,82 @@
+"""What every world of the registry must do."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from sottovoce.core.errors import ConfigurationError
+from sottovoce.sim.random import simulation_key
+from sottovoce.sim.worlds import CONTEXTS, WORLDS, contextual, world_of
+
+ALL = [(name, {}) for name in WORLDS if not contextual(name)] + [("linear", {"contexts": c}) for c in CONTEXTS]
+
+
+@pytest.fixture(params=ALL, ids=str)
+def world(request: pytest.FixtureRequest):
+    name, options = request.param
+    with jax.enable_x64(True):
+        yield world_of(name, arms=5, dimension=3 if contextual(name) else 0, **options).sample(simulation_key(1))
+
+
+def test_outcomes_average_to_what_the_regret_assumes(world):
+    """Regret is a difference of mean outcomes. 20,000 draws, false-alarm rate 1e-6 (4.9 deviations)."""
+    with jax.enable_x64(True):
+        context = world.visit(jnp.asarray(3), simulation_key(2))
+        means = []
+        for action in range(5):
+            keys = jax.random.split(simulation_key(action), 20_000)
+            means.append(jnp.mean(jax.vmap(lambda key, a=action: world.outcome(context, a, key))(keys)))
+        regrets = [jnp.max(world.regret(context, action)) for action in range(5)]
+    sign = -1 if hasattr(world, "theta") else 1
+    gaps = sign * (np.array(means) - (max(means) if sign < 0 else min(means)))
+    np.testing.assert_allclose(np.array(regrets), gaps, atol=4.9 * 2 / np.sqrt(20_000))
+
+
+def test_the_best_action_has_no_regret_and_no_action_has_less(world):
+    with jax.enable_x64(True):
+        for round in range(20):
+            context = world.visit(jnp.asarray(round), simulation_key(round))
+            regrets = [float(jnp.max(world.regret(context, action))) for action in range(5)]
+            assert min(regrets) == pytest.approx(0.0, abs=1e-12)
+
+
+def test_features_stay_in_the_unit_ball(world):
+    if not hasattr(world, "theta"):
+        return
+    with jax.enable_x64(True):
+        features = jax.vmap(lambda key: world.visit(jnp.asarray(0), key))(jax.random.split(simulation_key(0), 100))
+    assert np.linalg.norm(features, axis=-1).max() <= 1 + 1e-12
+    assert np.linalg.norm(world.theta) == pytest.approx(1.0)
+
+
+def test_seeds_draw_different_worlds_and_the_same_seed_the_same():
+    with jax.enable_x64(True):
+        first, again, other = (world_of("linear", arms=3, dimension=4).sample(simulation_key(k)) for k in (1, 1, 2))
+    assert np.array_equal(first.theta, again.theta)
+    assert not np.array_equal(first.theta, other.theta)
+
+
+def test_switching_arms_switch_but_the_best_stays_best():
+    with jax.enable_x64(True):
+        world = world_of("switching-arms", arms=4).sample(simulation_key(0))
+        means = np.stack([world.visit(jnp.asarray(t), simulation_key(0)).means for t in range(200)])
+    best = int(world.best)
+    assert np.all(means[:, best] + 0.2 == pytest.approx(np.delete(means, best, axis=1).min(axis=1)))
+    switches = np.sum(np.diff(means[:, best]) != 0)
+    assert 5 <= switches <= 15
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "says"),
+    [
+        ("lineer", {}, "unknown world 'lineer'; choose one of: arms, linear, switching-arms"),
+        ("linear", {"contexts": "round"}, "unknown contexts 'round'"),
+        ("arms", {"contexts": "fixed"}, "unknown option of world arms 'contexts'"),
+        ("linear", {}, "world linear needs a dimension of at least 1, got 0"),
+    ],
+)
+def test_a_wrong_name_is_refused_with_the_right_ones(name: str, options: dict, says: str):
+    with pytest.raises(ConfigurationError) as refused:
+        world_of(name, arms=3, **options)
+    assert str(refused.value).startswith(says)

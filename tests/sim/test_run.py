@@ -1,0 +1,202 @@
+"""The simulator: compiled and plain loops agree, seeds are independent, late means late."""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from conftest import ready
+
+import sottovoce as sv
+from sottovoce.core.errors import ConfigurationError
+from sottovoce.learners import UniformArms
+from sottovoce.sim import run
+from sottovoce.sim.host import simulate_on_host
+from sottovoce.sim.run import Case, publication, simulate, simulate_grid
+from sottovoce.sim.worlds import world_of
+from sottovoce.users import ScalarUser
+
+
+@pytest.mark.parametrize("late", [{}, {"delay": 3, "publish_every": 5}], ids=["prompt", "late"])
+@pytest.mark.parametrize("name", ["tsallis-inf", "linucb"])
+def test_the_compiled_loop_and_the_plain_one_give_the_same_regret(name: str, late: dict):
+    each = ready(name, rounds=40)
+    parts = (each.learner, each.user, each.world)
+    compiled = simulate(*parts, rounds=40, mechanism=each.mechanism, seeds=2, **late)
+    plain = simulate_on_host(*parts, rounds=40, mechanism=each.mechanism, seeds=2, **late)
+    np.testing.assert_allclose(compiled.regret, plain.regret, rtol=1e-9)
+    np.testing.assert_array_equal(compiled.rounds, plain.rounds)
+
+
+def test_a_seed_gives_the_same_run_whoever_runs_beside_it():
+    each = ready("tsallis-inf")
+    parts = (each.learner, each.user, each.world)
+    many = simulate(*parts, rounds=300, mechanism=each.mechanism, seeds=5)
+    few = simulate(*parts, rounds=300, mechanism=each.mechanism, seeds=2)
+    np.testing.assert_array_equal(many.regret[:2], few.regret)
+    assert len({tuple(row) for row in many.regret}) == 5
+
+
+def test_another_seed_gives_other_runs():
+    each = ready("tsallis-inf")
+    first, second = (
+        simulate(each.learner, each.user, each.world, rounds=300, mechanism=each.mechanism, seeds=2, seed=seed)
+        for seed in (0, 1)
+    )
+    assert not np.array_equal(first.regret, second.regret)
+
+
+def test_a_grid_is_the_same_as_its_cases_one_by_one():
+    cases = [ready("linucb", epsilon=epsilon) for epsilon in (1.0, 4.0)]
+    user, world = cases[0].user, cases[0].world
+    grid = simulate_grid([Case(c.learner, c.mechanism) for c in cases], user, world, rounds=200, seeds=3)
+    for case, trace in zip(cases, grid, strict=True):
+        alone = simulate(case.learner, user, world, rounds=200, mechanism=case.mechanism, seeds=3)
+        np.testing.assert_allclose(trace.regret, alone.regret, rtol=1e-9)
+
+
+def test_another_budget_does_not_compile_again():
+    cases = [ready("tsallis-inf", epsilon=epsilon) for epsilon in (0.5, 1.0)]
+    sizes = []
+    for case in cases:
+        simulate(case.learner, case.user, case.world, rounds=128, mechanism=case.mechanism, seeds=2)
+        sizes.append(run._advance._cache_size())
+    assert sizes[0] == sizes[1]
+
+
+def test_worlds_of_the_same_shape_are_not_taken_for_each_other():
+    """Two worlds with as many numbers once shared a compiled loop (JAX compares such structures by fields only)."""
+    each = ready("tsallis-inf")
+    traces = [
+        simulate(each.learner, each.user, world_of(name, arms=4), rounds=200, mechanism=each.mechanism, seeds=2)
+        for name in ("arms", "switching-arms")
+    ]
+    assert not np.array_equal(traces[0].regret, traces[1].regret)
+
+
+class Counter:
+    """A learner that counts what it was told and offers how many reports it has heard of."""
+
+    def init(self) -> jax.Array:
+        return jnp.zeros(())
+
+    def ask(self, state: jax.Array, key: jax.Array) -> sv.Offer:
+        return sv.Offer(state)
+
+    def tell(self, state: jax.Array, memo: tuple, estimate: jax.Array) -> jax.Array:
+        return state + 1
+
+
+class Mirror:
+    """A world whose regret is the offer itself."""
+
+    def visit(self, round: jax.Array, key: jax.Array) -> tuple:
+        return ()
+
+    def outcome(self, context: tuple, action: jax.Array, key: jax.Array) -> jax.Array:
+        return jnp.zeros(())
+
+    def regret(self, context: tuple, action: jax.Array) -> jax.Array:
+        return action
+
+
+@pytest.mark.parametrize(
+    ("late", "heard"),
+    [
+        ({}, [0, 1, 2, 3, 4, 5, 6, 7]),
+        ({"delay": 2}, [0, 0, 0, 1, 2, 3, 4, 5]),
+        ({"publish_every": 3}, [0, 0, 0, 3, 3, 3, 6, 6]),
+        ({"publish_every": 3, "delay": 2}, [0, 0, 0, 1, 1, 1, 4, 4]),
+    ],
+)
+def test_offers_know_exactly_the_reports_that_have_arrived_and_were_published(late: dict, heard: list[int]):
+    trace = simulate(Counter(), ScalarUser(), Mirror(), rounds=8, mechanism=None, seeds=2, checkpoints=8, **late)
+    np.testing.assert_array_equal(np.diff(trace.regret[0], prepend=0), heard)
+
+
+def test_only_checkpoints_are_kept_whatever_the_horizon():
+    learner, user, world = UniformArms(arms=3), ScalarUser(), world_of("arms", arms=3)
+    trace = simulate(learner, user, world, rounds=5000, mechanism=None, seeds=2, checkpoints=20)
+    assert trace.regret.shape == (2, 20)
+    assert trace.rounds[-1] == 5000
+
+
+def test_uniform_play_has_the_regret_of_arithmetic():
+    """2,000 rounds of ten arms, gap 0.2: 360 in expectation, 5 deviations of slack."""
+    learner, user, world = UniformArms(arms=10), ScalarUser(), world_of("arms", arms=10)
+    trace = simulate(learner, user, world, rounds=2000, mechanism=None, seeds=16)
+    assert trace.regret[:, -1].mean() == pytest.approx(360, abs=5 * 0.06 * np.sqrt(2000 / 16))
+
+
+def test_a_state_that_leaves_the_numbers_is_reported():
+    class Broken(Counter):
+        def tell(self, state, memo, estimate):
+            return state / 0.0
+
+    assert not simulate(Broken(), ScalarUser(), world_of("arms", arms=3), rounds=3, mechanism=None, seeds=1).finite
+
+
+@pytest.mark.parametrize("wrong", [{"rounds": 0}, {"seeds": 0}, {"publish_every": 0}, {"delay": -1}])
+def test_numbers_that_make_no_run_are_refused(wrong: dict):
+    numbers = {"rounds": 10, "seeds": 1} | wrong
+    with pytest.raises(ConfigurationError, match="must be at least"):
+        simulate(UniformArms(arms=3), ScalarUser(), world_of("arms", arms=3), mechanism=None, **numbers)
+
+
+def test_publication_is_rare_and_regular():
+    assert publication(10, 3, 1.0).nonzero()[0].tolist() == [2, 5, 8]
+    lazy = publication(100_000, 1, 1.01)
+    assert lazy[:50].all()
+    assert 600 < lazy.sum() < 1000
+    both = publication(100_000, 500, 1.01).nonzero()[0] + 1
+    assert np.all(both % 500 == 0)
+    assert np.all(np.diff(both) >= 500)
+
+
+class Threshold(NamedTuple):
+    total: jax.Array
+    count: jax.Array
+
+
+class MyLearner:
+    """Plays the smaller of two prices until the mean reward says otherwise."""
+
+    def init(self) -> Threshold:
+        return Threshold(jnp.zeros(2), jnp.full(2, 1e-3))
+
+    def ask(self, state: Threshold, key: jax.Array) -> sv.Offer:
+        explore = jax.random.uniform(key) < 0.1
+        arm = jnp.where(explore, jax.random.randint(key, (), 0, 2), jnp.argmin(state.total / state.count))
+        return sv.Offer(arm, arm)
+
+    def tell(self, state: Threshold, memo: jax.Array, estimate: jax.Array) -> Threshold:
+        return Threshold(state.total.at[memo].add(estimate), state.count.at[memo].add(1.0))
+
+
+class MyUser:
+    domain = sv.Interval(0.0, 10.0)
+
+    def act(self, public, context, entropy):
+        return public
+
+    def message(self, public, context, action, outcome):
+        return self.domain.embed(outcome)
+
+
+class MyWorld:
+    def visit(self, round, key):
+        return ()
+
+    def outcome(self, context, action, key):
+        return jnp.where(action == 1, 2.0, 6.0) + jax.random.uniform(key)
+
+    def regret(self, context, action):
+        return jnp.where(action == 1, 0.0, 4.0)
+
+
+def test_three_classes_of_the_readers_own_run_without_any_registry():
+    mechanism = sv.calibrate("levels", MyUser.domain, sv.budget(2.0))
+    trace = sv.simulate(MyLearner(), MyUser(), MyWorld(), rounds=2000, mechanism=mechanism, seeds=4)
+    assert trace.finite
+    assert trace.regret[:, -1].mean() < 2000 * 4 * 0.5 * 0.3

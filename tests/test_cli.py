@@ -1,0 +1,129 @@
+"""The command line as a person types it, and the JSON that programs read."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sottovoce.core.task import algorithms
+
+SIMULATE_FIELDS = {
+    "role", "learner", "preset", "mechanism", "world", "dimension", "arms", "options", "epsilon", "delta", "rounds",
+    "seeds", "publish_every", "regret", "regret_low", "regret_high", "seconds",
+}  # fmt: skip
+SMALL = ("--learner", "tsallis-inf", "--arms", "3", "--rounds", "300", "--seeds", "2")
+
+
+def sottovoce(*arguments: str, cwd: Path, ok: bool = True) -> subprocess.CompletedProcess[str]:
+    """Run the command in a terminal of 80 columns."""
+    environment = os.environ | {"COLUMNS": "80", "NO_COLOR": "1"}
+    command = [sys.executable, "-m", "sottovoce", *arguments]
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=300, env=environment)
+    assert (done.returncode == 0) == ok, done.stdout + done.stderr
+    return done
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which one small study was run."""
+    folder = tmp_path_factory.mktemp("study")
+    done = sottovoce("simulate", *SMALL, "--epsilon", "1", "--epsilon", "4", "--out", "out", "--json", "o.json", cwd=folder)
+    (folder / "screen.txt").write_text(done.stdout)
+    return folder
+
+
+def test_the_catalogue_lists_every_algorithm_as_json_too(tmp_path: Path):
+    done = sottovoce("algorithms", "--json", "a.json", cwd=tmp_path)
+    rows = json.loads((tmp_path / "a.json").read_text())["rows"]
+    assert {row["name"] for row in rows} == set(algorithms())
+    assert all(set(row) == {"name", "setting", "paper", "algorithm", "bound", "presets"} for row in rows)
+    assert all(name in done.stdout for name in algorithms())
+
+
+def test_a_simulation_compares_four_roles_and_keeps_its_json_contract(small: Path):
+    rows = json.loads((small / "o.json").read_text())["rows"]
+    assert [row["role"] for row in rows] == ["chosen", "chosen", "paper", "paper", "non-private", "uniform"]
+    assert [row["epsilon"] for row in rows] == [1.0, 4.0, 1.0, 4.0, None, None]
+    for row in rows:
+        assert set(row) >= SIMULATE_FIELDS
+        assert row["regret_low"] <= row["regret"] <= row["regret_high"]
+        assert (row["rounds"], row["seeds"], row["arms"], row["world"]) == (300, 2, 3, "arms")
+    assert [row["delta"] for row in rows[:4]] == [0.0, 0.0, 1e-5, 1e-5]
+
+
+def test_the_table_fits_the_screen_and_names_everybody(small: Path):
+    screen = (small / "screen.txt").read_text()
+    assert max(map(len, screen.splitlines())) <= 80
+    assert "…" not in screen
+    for name in ("practical", "paper", "no privacy", "uniform play", "report: out/report.html"):
+        assert name in screen
+
+
+def test_the_report_is_one_page_that_needs_nothing_else(small: Path):
+    page = (small / "out" / "report.html").read_text()
+    assert "<svg" in page
+    assert not re.findall(r"(?:src|href)\s*=\s*[\"'](?!#)", page)
+    assert not re.findall(r"url\((?![\"']?#)", page)
+    assert (small / "out" / "regret.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_results_folder_says_what_was_run_with_what(small: Path):
+    manifest = json.loads((small / "out" / "manifest.json").read_text())
+    assert manifest["study"]["rounds"] == 300
+    assert manifest["study"]["seed"] == 0
+    assert {"sottovoce", "jax", "numpy", "python"} <= set(manifest["versions"])
+    lines = (small / "out" / "traces.csv").read_text().splitlines()
+    assert lines[0] == "role,world,epsilon,seed,rounds,regret"
+    assert len(lines) == 1 + 6 * 2 * 100
+
+
+def test_an_interrupted_study_goes_on_where_it_was(small: Path):
+    """Two curves are lost, one is torn: exactly those are run again, with the same result."""
+    before = json.loads((small / "o.json").read_text())["rows"]
+    cells = small / "out" / "cells"
+    (cells / "arms-uniform.npz").unlink()
+    torn = cells / "arms-paper-epsilon-1.npz"
+    torn.write_bytes(torn.read_bytes()[:100])
+    kept = (cells / "arms-non-private.npz").stat().st_mtime_ns
+    done = sottovoce("simulate", *SMALL, "--epsilon", "1", "--epsilon", "4", "--out", "out", "--json", "p.json", cwd=small)
+    assert "4 of 6 curves are in out" in done.stderr
+    after = json.loads((small / "p.json").read_text())["rows"]
+    assert [row["regret"] for row in after] == pytest.approx([row["regret"] for row in before])
+    assert (cells / "arms-non-private.npz").stat().st_mtime_ns == kept
+
+
+def test_a_study_can_be_a_file(tmp_path: Path):
+    (tmp_path / "study.toml").write_text(
+        'learner = "linucb"\narms = 4\ndimension = 3\nepsilon = [4.0]\nrounds = 200\nseeds = 2\n'
+        'options = { contexts = "fixed" }\ntuning = { bonus = 0.5 }\n'
+    )
+    sottovoce("simulate", "study.toml", "--json", "o.json", "--parquet", cwd=tmp_path)
+    rows = json.loads((tmp_path / "o.json").read_text())["rows"]
+    assert rows[0]["options"] == {"contexts": "fixed"}
+    assert list(tmp_path.glob("results/*/traces.parquet"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("simulate",), "name a study file or a --learner"),
+        (("simulate", "--learner", "linucv"), "unknown learner 'linucv'; choose one of"),
+        (("simulate", "--learner", "linucb"), "needs a dimension of at least 1, got 0"),
+        (("simulate", "--learner", "linucb", "--world", "arms"), "linucb learns from features; world 'arms'"),
+        (("simulate", "--learner", "kl-ucb", "--epsilon", "-1"), "epsilon must be a positive finite number, got -1.0"),
+        (("simulate", "--learner", "kl-ucb", "--preset", "best"), "unknown preset of kl-ucb 'best'"),
+        (("simulate", "--learner", "kl-ucb", "--tune", "c"), "--tune takes NAME=VALUE, got 'c'"),
+        (("simulate", "--learner", "kl-ucb", "--tune", "c=1"), "unknown tuning of kl-ucb 'c'; choose one of: exploration"),
+        (("simulate", "nowhere.toml"), "cannot read nowhere.toml"),
+    ],
+    ids=lambda part: " ".join(part) if isinstance(part, tuple) else "",
+)
+def test_what_cannot_work_is_refused_in_one_sentence(tmp_path: Path, arguments: tuple[str, ...], says: str):
+    done = sottovoce(*arguments, cwd=tmp_path, ok=False)
+    assert done.returncode == 2
+    assert says in " ".join(done.stderr.split())
+    assert "Traceback" not in done.stderr
