@@ -212,6 +212,8 @@ def test_what_cannot_be_audited_is_refused_with_the_reason():
         audit(subject, trials=10)
     with pytest.raises(ConfigurationError, match=r"below 1, got 1\.0"):
         audit(subject, confidence=1.0)
+    with pytest.raises(ConfigurationError, match="workers must be at least 1, got 0"):
+        audit(subject, workers=0)
     with pytest.raises(ConfigurationError, match="importable"):
         replace(subject, sender=lambda mechanism, raw: b"")
 

@@ -132,8 +132,8 @@ def planted_subjects() -> list[Subject]:
         broken("missing clip", _missing_clip, calibrate("laplace", scalar, one), ((0.0,), (3.0,))),
         broken("seeded randomness", _seeded, calibrate("levels", scalar, one), ends),
         broken("seeded randomness", _seeded, sphere, opposite),
-        broken("redrawn seed", _redrawn_seed, sphere, opposite),
+        broken("redrawn seed", _redrawn_seed, sphere, opposite, effort=0.05),
         broken("threshold cap", _threshold_cap, small, opposite, effort=0.2),
-        broken("rank sent along", _sent_rank, sphere, opposite),
+        broken("rank sent along", _sent_rank, sphere, opposite, effort=0.05),
         broken("second report", _second_report, sphere, opposite),
     ]

@@ -61,7 +61,7 @@ def audit(
     >>> audit(honest_subjects()[0], trials=2000, confidence=1 - 1e-9).passed
     True
     """
-    _check(trials, confidence)
+    _check(trials, confidence, workers)
     training, fresh = _draws(subject, trials // 2, workers or os.cpu_count() or 1)
     event = choose(*training, subject.promised, normal_quantile((1 + confidence) / 2))
     counts = count(event, *fresh)
@@ -90,18 +90,20 @@ def audit_all(
     >>> list(audit_all([]))
     []
     """
-    _check(trials, confidence)
+    _check(trials, confidence, workers)
     shared = 1 - (1 - confidence) / max(1, sum(subject.planted is None for subject in subjects))
     for subject in subjects:
         reports = max(FEWEST, round(subject.effort * trials))
         yield audit(subject, reports, confidence if subject.planted else shared, workers)
 
 
-def _check(trials: int, confidence: float) -> None:
+def _check(trials: int, confidence: float, workers: int | None) -> None:
     if trials < FEWEST:
         raise ConfigurationError(f"an audit needs at least {FEWEST} trials, got {trials}")
     if not 0.5 <= confidence < 1:
         raise ConfigurationError(f"confidence must be at least 0.5 and below 1, got {confidence!r}")
+    if workers is not None and workers < 1:
+        raise ConfigurationError(f"workers must be at least 1, got {workers}")
 
 
 def _draws(subject: Subject, each: int, workers: int) -> tuple[tuple[Clues, Clues], tuple[Clues, Clues]]:
