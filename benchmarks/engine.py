@@ -6,7 +6,6 @@ The NumPy loops are what one would write by hand: one seed, one round after the 
 They are checked to learn as well as the compiled ones. Compilation is not counted; `seconds` are the best of three.
 """
 
-
 import argparse
 import json
 import math
@@ -99,9 +98,7 @@ def compiled(contract: Task, world: str, rounds: int, seeds: int) -> float:
     mechanism = mechanism_of(contract)
     learner = learner_of(contract, noise_of(mechanism))
     place = world_of(world, arms=contract.arms, dimension=contract.dimension)
-    trace = simulate(
-        learner, user_of(contract), place, rounds=rounds, mechanism=mechanism, seeds=seeds, checkpoints=10
-    )
+    trace = simulate(learner, user_of(contract), place, rounds=rounds, mechanism=mechanism, seeds=seeds, checkpoints=10)
     return float(trace.regret[:, -1].mean())
 
 
@@ -115,7 +112,9 @@ def best_of(times: int, work: Callable[[], float]) -> tuple[float, float]:
     return min(results)
 
 
-def compare(name: str, contract: Task, world: str, by_hand: Callable, rounds: int, hand_rounds: int, seeds: int) -> dict:
+def compare(
+    name: str, contract: Task, world: str, by_hand: Callable, rounds: int, hand_rounds: int, seeds: int
+) -> dict:
     """One row: microseconds a round and seed, both ways, and the ratio."""
     compiled(contract, world, rounds, seeds)  # compile
     seconds, regret = best_of(3, lambda: compiled(contract, world, rounds, seeds))

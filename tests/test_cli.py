@@ -31,7 +31,9 @@ def sottovoce(*arguments: str, cwd: Path, ok: bool = True) -> subprocess.Complet
 def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder in which one small study was run."""
     folder = tmp_path_factory.mktemp("study")
-    done = sottovoce("simulate", *SMALL, "--epsilon", "1", "--epsilon", "4", "--out", "out", "--json", "o.json", cwd=folder)
+    done = sottovoce(
+        "simulate", *SMALL, "--epsilon", "1", "--epsilon", "4", "--out", "out", "--json", "o.json", cwd=folder
+    )
     (folder / "screen.txt").write_text(done.stdout)
     return folder
 
@@ -89,7 +91,9 @@ def test_an_interrupted_study_goes_on_where_it_was(small: Path):
     torn = cells / "arms-paper-epsilon-1.npz"
     torn.write_bytes(torn.read_bytes()[:100])
     kept = (cells / "arms-non-private.npz").stat().st_mtime_ns
-    done = sottovoce("simulate", *SMALL, "--epsilon", "1", "--epsilon", "4", "--out", "out", "--json", "p.json", cwd=small)
+    done = sottovoce(
+        "simulate", *SMALL, "--epsilon", "1", "--epsilon", "4", "--out", "out", "--json", "p.json", cwd=small
+    )
     assert "4 of 6 curves are in out" in done.stderr
     after = json.loads((small / "p.json").read_text())["rows"]
     assert [row["regret"] for row in after] == pytest.approx([row["regret"] for row in before])
@@ -117,7 +121,10 @@ def test_a_study_can_be_a_file(tmp_path: Path):
         (("simulate", "--learner", "kl-ucb", "--epsilon", "-1"), "epsilon must be a positive finite number, got -1.0"),
         (("simulate", "--learner", "kl-ucb", "--preset", "best"), "unknown preset of kl-ucb 'best'"),
         (("simulate", "--learner", "kl-ucb", "--tune", "c"), "--tune takes NAME=VALUE, got 'c'"),
-        (("simulate", "--learner", "kl-ucb", "--tune", "c=1"), "unknown tuning of kl-ucb 'c'; choose one of: exploration"),
+        (
+            ("simulate", "--learner", "kl-ucb", "--tune", "c=1"),
+            "unknown tuning of kl-ucb 'c'; choose one of: exploration",
+        ),
         (("simulate", "nowhere.toml"), "cannot read nowhere.toml"),
     ],
     ids=lambda part: " ".join(part) if isinstance(part, tuple) else "",

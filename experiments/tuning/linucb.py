@@ -85,7 +85,8 @@ def main() -> None:
         start = time.perf_counter()
         rows.append(regrets(place, rounds, seeds))
         seconds = time.perf_counter() - start
-        name = f"{number}/{len(PLACES)} d {place.dimension}, {place.arms} arms, {place.contexts}, epsilon {place.epsilon:g}"
+        name = f"{number}/{len(PLACES)} d {place.dimension}, {place.arms} arms, {place.contexts}, "
+        name += f"epsilon {place.epsilon:g}"
         print(f"{name:46}" + "".join(f"{value:12,.0f}" for value in rows[-1]) + f"   {seconds:.0f} s", flush=True)
     means = np.exp(np.log(rows).mean(axis=0))
     assert all(math.isfinite(mean) for mean in means)

@@ -4,14 +4,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from conftest import PRESETS, Ready, ready
 
+from conftest import PRESETS, Ready, ready
 from sottovoce.core.task import algorithms
 from sottovoce.learners import LEARNERS
+from sottovoce.sim.noise import channel_of
 from sottovoce.sim.random import simulation_key
 from sottovoce.sim.run import Carry, begin, publish_state, setting_of, simulate, whisper
 from sottovoce.sim.run import Case as GridCase
-from sottovoce.sim.noise import channel_of
 
 
 def first_report(each: Ready):

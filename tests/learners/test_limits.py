@@ -6,8 +6,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from conftest import ready
 
+from conftest import ready
 from sottovoce.learners.arms.tsallis_inf import tsallis_weights
 from sottovoce.learners.contextual.linucb import inverse
 from sottovoce.privacy.domains import MomentEstimate

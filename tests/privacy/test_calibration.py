@@ -2,7 +2,6 @@
 
 import dataclasses
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,7 @@ from sottovoce.privacy.calibration import (
     verify,
 )
 from sottovoce.privacy.domains import size
-from sottovoce.privacy.mechanisms import Gaussian, Laplace, Mechanism
+from sottovoce.privacy.mechanisms import Gaussian, Mechanism
 
 UNIT = Interval(-1.0, 1.0)
 

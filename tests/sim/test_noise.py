@@ -55,7 +55,9 @@ def smallest_p_value(ours: np.ndarray, theirs: np.ndarray) -> float:
     return min(tests) * len(tests)
 
 
-@pytest.mark.parametrize(("mechanism", "message"), CASES, ids=lambda part: name_of(part) if hasattr(part, "budget") else "")
+@pytest.mark.parametrize(
+    ("mechanism", "message"), CASES, ids=lambda part: name_of(part) if hasattr(part, "budget") else ""
+)
 def test_exact_and_simulated_reports_have_the_same_law(mechanism, message):
     """The exact path draws from the operating system: false-alarm rate 1e-6 for each case."""
     look = projections(message)
@@ -80,8 +82,12 @@ def test_every_mechanism_of_the_registry_is_compared():
 
 def test_simulation_keys_are_uniform_independent_and_repeatable():
     with jax.enable_x64(True):
-        draws = np.array(jax.vmap(lambda key: jax.random.uniform(key, (4,)))(jax.random.split(simulation_key(0), 20_000)))
-        again = np.array(jax.vmap(lambda key: jax.random.uniform(key, (4,)))(jax.random.split(simulation_key(0), 20_000)))
+        draws = np.array(
+            jax.vmap(lambda key: jax.random.uniform(key, (4,)))(jax.random.split(simulation_key(0), 20_000))
+        )
+        again = np.array(
+            jax.vmap(lambda key: jax.random.uniform(key, (4,)))(jax.random.split(simulation_key(0), 20_000))
+        )
     assert np.array_equal(draws, again)
     assert stats.kstest(draws.ravel(), "uniform").pvalue > ALARM
     assert np.abs(np.corrcoef(draws.T) - np.eye(4)).max() < 4.9 / np.sqrt(20_000)

@@ -6,9 +6,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from conftest import ready
 
 import sottovoce as sv
+from conftest import ready
 from sottovoce.core.errors import ConfigurationError
 from sottovoce.learners import UniformArms
 from sottovoce.sim import run

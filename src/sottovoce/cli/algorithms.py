@@ -32,7 +32,9 @@ def algorithms(
     table.add_column()
     for row in rows:
         facts = [f"[bold]{task.algorithm_of(row['name']).title}[/]"]
-        facts += [f"[dim]{fact:<9}[/] {_text(row[fact])}" for fact in ("setting", "paper", "algorithm", "bound", "presets")]
+        facts += [
+            f"[dim]{fact:<9}[/] {_text(row[fact])}" for fact in ("setting", "paper", "algorithm", "bound", "presets")
+        ]
         table.add_row(row["name"], "\n".join(facts))
     Console().print(table)
     write_rows(json, rows)

@@ -95,7 +95,9 @@ def _run(folder: "Folder", study: "Study", cells: list, fresh: bool) -> "list[Cu
     missing = [cell for cell in cells if curves[cell.name] is None]
     if len(missing) < len(cells):
         kept = len(cells) - len(missing)
-        Console(stderr=True).print(f"[dim]{kept} of {len(cells)} curves are in {folder.path}; --fresh runs them again[/]")
+        Console(stderr=True).print(
+            f"[dim]{kept} of {len(cells)} curves are in {folder.path}; --fresh runs them again[/]"
+        )
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         job = bar.add_task("rounds", total=len(missing) * study.rounds)

@@ -1,13 +1,13 @@
 """Every error Sottovoce raises on purpose.
 
-    SottovoceError
-    ├── ConfigurationError   a human chose a value that cannot work
-    │   └── UnknownName      a learner, preset, world or mechanism that is not in its registry
-    ├── PrivacyError         the gate refuses; nothing has left the device
-    │   ├── BadInput         the raw data is not what the domain declares
-    │   ├── BrokenPromise    the mechanism's numbers do not give the promised budget
-    │   └── BudgetExhausted  one more report would exceed the owner's limit
-    └── WireError            bytes that are not a report of this task
+SottovoceError
+├── ConfigurationError   a human chose a value that cannot work
+│   └── UnknownName      a learner, preset, world or mechanism that is not in its registry
+├── PrivacyError         the gate refuses; nothing has left the device
+│   ├── BadInput         the raw data is not what the domain declares
+│   ├── BrokenPromise    the mechanism's numbers do not give the promised budget
+│   └── BudgetExhausted  one more report would exceed the owner's limit
+└── WireError            bytes that are not a report of this task
 """
 
 from collections.abc import Iterable

@@ -130,8 +130,8 @@ class Ledger:
     """A person's lifetime account: the owner's limit and what was spent, plain data for the caller to keep.
 
     The exact cost holds when budgets are fixed before the answers. A server that offers other budgets depending on
-    earlier answers could beat it, so `adaptive` is the default: the limit then holds whatever was offered when, and pure
-    reports cost about a quarter more. With delta 0 there is no difference: epsilons add up.
+    earlier answers could beat it, so `adaptive` is the default: the limit then holds whatever was offered when, and
+    pure reports cost about a quarter more. With delta 0 there is no difference: epsilons add up.
 
     >>> from sottovoce import Budget, Interval, calibrate
     >>> mechanism = calibrate("levels", Interval(0, 1), Budget(1.0))

@@ -91,8 +91,8 @@ def sphere_mean(dimension: int, candidates: int, cap: int, ratio: float) -> floa
 def sphere_law(dimension: int, candidates: int, cap: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Inner products t on a fine grid, their probability, and P(a candidate at t is in the cap).
 
-    t = cos(angle) with density ~ sin(angle)^(dimension - 2). A candidate at t is in the cap when fewer than `cap` of the
-    candidates - 1 others are nearer: a binomial tail, I_F(t)(candidates - cap, cap).
+    t = cos(angle) with density ~ sin(angle)^(dimension - 2). A candidate at t is in the cap when fewer than `cap` of
+    the candidates - 1 others are nearer: a binomial tail, I_F(t)(candidates - cap, cap).
     """
     angle = (np.arange(4000) + 0.5) * (math.pi / 4000)
     log_density = (dimension - 2) * np.log(np.sin(angle))

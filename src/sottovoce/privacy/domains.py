@@ -146,8 +146,8 @@ class MomentEstimate(NamedTuple):
 class Moments:
     """x x' and y x of one person together, for ||x|| <= 1 and |y| <= reward_bound.
 
-    The message is (diagonal of x x', sqrt 2 times its upper triangle, weight * y x / reward_bound). The sqrt 2 makes the
-    half-vectorisation an isometry: distances are Frobenius distances.
+    The message is (diagonal of x x', sqrt 2 times its upper triangle, weight * y x / reward_bound). The sqrt 2 makes
+    the half-vectorisation an isometry: distances are Frobenius distances.
 
     *L2.* Let c = <x, x'> for unit x, x'. Then ||x x' - x'x''||_F^2 = 2(1 - c^2) and the vector blocks are at most
     weight * sqrt(2(1 + |c|)) apart, so Delta^2 <= max_c 2(1 - c^2) + 2 w^2 (1 + c), which is ((2 + w^2)/sqrt 2)^2 for
@@ -203,9 +203,7 @@ class Moments:
         d = self.dimension
         xp = message.__array_namespace__()
         diagonal, upper, vector = message[:d], message[d:-d] / math.sqrt(2), message[-d:]
-        return MomentEstimate(
-            symmetric(xp, diagonal, upper, d), vector * (self.reward_bound / self.weight)
-        )
+        return MomentEstimate(symmetric(xp, diagonal, upper, d), vector * (self.reward_bound / self.weight))
 
     def contains(self, message: Any) -> bool:
         gram, moment = self.extract(np.asarray(message))
@@ -215,9 +213,7 @@ class Moments:
         y = float(moment @ vectors[:, -1]) / max(math.sqrt(max(values[-1], 0.0)), 1e-150)
         y = max(-self.reward_bound, min(self.reward_bound, y))
         return bool(
-            rank_one
-            and values[-1] <= 1 + ROUNDING
-            and np.linalg.norm(moment - y * x) <= ROUNDING * self.reward_bound
+            rank_one and values[-1] <= 1 + ROUNDING and np.linalg.norm(moment - y * x) <= ROUNDING * self.reward_bound
         )
 
 

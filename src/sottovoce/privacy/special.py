@@ -90,9 +90,7 @@ def _log_beta(a: float, b: float) -> float:
     return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
 
 
-def _beta_fraction(
-    a: NDArray[np.float64], b: NDArray[np.float64], x: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _beta_fraction(a: NDArray[np.float64], b: NDArray[np.float64], x: NDArray[np.float64]) -> NDArray[np.float64]:
     tiny = 1e-300
     c = np.ones_like(x)
     d = 1 - (a + b) * x / (a + 1)

@@ -1,4 +1,4 @@
-"""The same loop in plain Python, one person at a time: for breakpoints, prints and a second opinion on the compiled one."""
+"""The same loop in plain Python, one person at a time: for breakpoints, and as a second opinion on the compiled one."""
 
 from collections.abc import Callable
 from typing import Any

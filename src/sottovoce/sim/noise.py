@@ -5,7 +5,7 @@ Every `draw` has the same law as `decode_message(mechanism, privatise(mechanism,
 
 import math
 from functools import lru_cache
-from typing import Protocol
+from typing import Any, Protocol
 
 import jax
 import jax.numpy as jnp
@@ -56,7 +56,7 @@ class SimulatedLevels:
 class SimulatedSphere:
     """The sphere codebook: the inner product from its quantile table, the rest uniform on the orthogonal sphere."""
 
-    quantiles: jax.Array
+    quantiles: Any
     mean: float
     radius: float
 
@@ -80,7 +80,7 @@ class SimulatedSphere:
 class SimulatedGaussian:
     """Gaussian noise; the grid of the exact mechanism is far finer than any statistic can see."""
 
-    scales: jax.Array
+    scales: Any
 
     def draw(self, message: jax.Array, key: Key) -> jax.Array:
         return message + self.scales * jax.random.normal(key, message.shape, dtype=message.dtype)
@@ -90,7 +90,7 @@ class SimulatedGaussian:
 class SimulatedLaplace:
     """Laplace noise."""
 
-    scales: jax.Array
+    scales: Any
 
     def draw(self, message: jax.Array, key: Key) -> jax.Array:
         return message + self.scales * jax.random.laplace(key, message.shape, dtype=message.dtype)

@@ -48,5 +48,7 @@ def stack(trees: Sequence[Any]) -> Any:
     if len({shape_of(tree) for tree in trees}) > 1:
         raise ConfigurationError("only learners and mechanisms of one shape can be run as one batch")
     pairs = [split(tree) for tree in trees]
-    numbers = [jnp.stack([jnp.asarray(n, dtype=float) for n in column]) for column in zip(*(p[0] for p in pairs), strict=True)]
+    numbers = [
+        jnp.stack([jnp.asarray(n, dtype=float) for n in column]) for column in zip(*(p[0] for p in pairs), strict=True)
+    ]
     return join(numbers, pairs[0][1])

@@ -119,7 +119,14 @@ def _setting(study: Study) -> str:
 
 def _row(curve: Curve) -> str:
     mark = ' class="chosen"' if curve.cell.role == "chosen" else ""
-    cells = (curve.cell.world, who(curve), promise(curve), regret_text(curve), f"{curve.growth():.2f}", f"{curve.seconds:.1f}")
+    cells = (
+        curve.cell.world,
+        who(curve),
+        promise(curve),
+        regret_text(curve),
+        f"{curve.growth():.2f}",
+        f"{curve.seconds:.1f}",
+    )
     return f"<tr{mark}>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in cells) + "</tr>"
 
 
@@ -147,9 +154,10 @@ body { font: 16px/1.55 system-ui, sans-serif; color: #22252e; background: #fbfaf
 main { max-width: 62rem; margin: 0 auto; padding: 2.5rem 1.5rem 4rem; }
 h1 { font-size: 1.7rem; line-height: 1.2; margin: 0 0 .3rem; } h2 { font-size: 1.1rem; margin: 2.2rem 0 .6rem; }
 .lead { color: #5a6070; margin: 0 0 1.6rem; } .note { color: #5a6070; font-size: .9rem; }
-figure { background: #fff; border: 1px solid #e6e2d8; border-radius: .6rem; margin: 0; padding: 1rem; overflow-x: auto; }
+figure { background: #fff; border: 1px solid #e6e2d8; border-radius: .6rem; margin: 0; padding: 1rem; }
 figure svg { width: 100%; height: auto; }
-table { border-collapse: collapse; width: 100%; background: #fff; font-variant-numeric: tabular-nums; font-size: .92rem; }
+table { border-collapse: collapse; width: 100%; background: #fff; font-size: .92rem; }
+td { font-variant-numeric: tabular-nums; }
 th, td { text-align: left; padding: .45rem .7rem; border-bottom: 1px solid #ece8de; }
 th { color: #5a6070; font-weight: 600; } td:nth-child(n+4), th:nth-child(n+4) { text-align: right; }
 tr.chosen td { background: #eaf5ef; font-weight: 600; } .scroll { overflow-x: auto; }
@@ -162,8 +170,8 @@ li { margin: .3rem 0; } footer { color: #7a8090; font-size: .85rem; margin-top: 
 <th>seconds</th></tr></thead><tbody>
 $rows
 </tbody></table></div>
-<p class="note">Regret: what was lost against always playing the best action. Growth: its exponent over the second half of
-the run; 1 means nothing is learned any more. Intervals: Student's t over seeds.</p>
+<p class="note">Regret: what was lost against always playing the best action. Growth: its exponent over the second half
+of the run; 1 means nothing is learned any more. Intervals: Student's t over seeds.</p>
 <h2>What each person is promised</h2><ul>
 $promises
 </ul>

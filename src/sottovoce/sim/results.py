@@ -12,13 +12,13 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from sottovoce.privacy.decode import report_size
 from sottovoce.privacy.contract import mechanism_of
+from sottovoce.privacy.decode import report_size
 from sottovoce.sim.study import Cell, Curve, Study
 
 
 class Folder:
-    """`manifest.json` (versions, configuration, seed), `cells/` (one file per finished curve), `traces.csv`, `rows.json`."""
+    """`manifest.json` (versions, configuration, seed), `cells/` (a file per finished curve), `traces.csv`, `rows.json`."""
 
     def __init__(self, path: Path, study: Study) -> None:
         self.path, self.study = path, study

@@ -20,8 +20,8 @@ from sottovoce.core.errors import ConfigurationError
 from sottovoce.learners.base import Learner
 from sottovoce.privacy.mechanisms import Mechanism
 from sottovoce.sim.noise import channel_of
-from sottovoce.sim.random import simulation_key
 from sottovoce.sim.pytrees import join, split, stack
+from sottovoce.sim.random import simulation_key
 from sottovoce.sim.worlds.base import World
 from sottovoce.users import LocalUser
 

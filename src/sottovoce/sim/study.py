@@ -154,9 +154,7 @@ def _run_batch(study: Study, batch: list[tuple[Cell, Case]], progress: Progress 
     for (cell, _), trace in zip(batch, traces, strict=True):
         if not trace.finite:
             raise ArithmeticError(f"{cell.name} left the real numbers; please report this with the command you typed")
-    return [
-        Curve(cell, trace.rounds, trace.regret, seconds) for (cell, _), trace in zip(batch, traces, strict=True)
-    ]
+    return [Curve(cell, trace.rounds, trace.regret, seconds) for (cell, _), trace in zip(batch, traces, strict=True)]
 
 
 def _case(cell: Cell) -> Case:

@@ -6,6 +6,9 @@ from typing import Any
 from sottovoce.privacy.domains import Interval
 
 
+UNIT = Interval(0.0, 1.0)
+
+
 @dataclass(frozen=True)
 class ScalarUser:
     """Algorithm 1 of the paper, on the person's side.
@@ -14,7 +17,7 @@ class ScalarUser:
     array([0.5])
     """
 
-    domain: Interval = Interval(0.0, 1.0)
+    domain: Interval = UNIT
 
     def act(self, public: Any, context: Any, entropy: Any) -> Any:
         """The server chose; context-free offers carry the action."""

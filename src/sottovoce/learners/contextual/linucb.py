@@ -2,10 +2,11 @@
 
 Zheng et al. 2020, appendix, "Contextual linear bandits with LDP" (preset `paper`, rule "paper"):
 
-    V~_t -> state.gram    u~_t -> state.moment    theta~_t, beta_t -> state.model    c_t -> ridge    Ups_t -> spectral noise
+    V~_t -> state.gram    u~_t -> state.moment    theta~_t, beta_t -> state.model    c_t -> ridge
+    Upsilon_t -> spectral noise
 
-Departures from the algorithm box: c_t is at least 1, because V~_0 + c_0 I = 0 has no inverse; and where noise leaves the
-matrix indefinite the last model stays.
+Departures from the algorithm box: c_t is at least 1, because V~_0 + c_0 I = 0 has no inverse; and where noise leaves
+the matrix indefinite the last model stays.
 
 Rule "practical" (what we recommend) keeps the sums and changes everything around them:
 - the report is one joint sphere report of (x x', y x), several times less noise under a stronger promise;

@@ -15,7 +15,7 @@ class Arms:
     arms: int
     gap: float = 0.2
     loss: float = 0.5
-    best: float = 0.0
+    best: jax.typing.ArrayLike = 0
 
     def sample(self, key: Key) -> "Arms":
         best = jax.random.randint(key, (), 0, self.arms)
@@ -46,7 +46,7 @@ class SwitchingArms:
     arms: int
     gap: float = 0.2
     factor: float = 1.6
-    best: float = 0.0
+    best: jax.typing.ArrayLike = 0
 
     def sample(self, key: Key) -> "SwitchingArms":
         best = jax.random.randint(key, (), 0, self.arms)
@@ -58,7 +58,9 @@ class SwitchingArms:
         return Mood(jnp.where(jnp.arange(self.arms) == self.best, base - self.gap, base))
 
     def outcome(self, context: Mood, action: jax.Array, key: Key) -> jax.Array:
-        return (jax.random.uniform(key, dtype=context.means.dtype) < pick(context.means, action)).astype(context.means.dtype)
+        return (jax.random.uniform(key, dtype=context.means.dtype) < pick(context.means, action)).astype(
+            context.means.dtype
+        )
 
     def regret(self, context: Mood, action: jax.Array) -> jax.Array:
         """Against every fixed arm; the simulator keeps the best in hindsight."""

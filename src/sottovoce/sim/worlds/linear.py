@@ -1,5 +1,7 @@
 """Linear contextual worlds: rewards are +1 or -1 with mean <x, theta*>."""
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 
@@ -20,21 +22,18 @@ class Linear:
     dimension: int
     arms: int
     contexts: str = "isotropic"
-    theta: jax.Array | None = None
-    actions: jax.Array | None = None
+    theta: Any = None
+    actions: Any = None
 
     def sample(self, key: Key) -> "Linear":
         theta_key, actions_key = jax.random.split(key)
         theta = _on_sphere(jax.random.normal(theta_key, (self.dimension,)))
         actions = _on_sphere(jax.random.normal(actions_key, (self.arms, self.dimension)))
         fixed = actions if self.contexts == "fixed" else None
-        return Linear(
-            dimension=self.dimension, arms=self.arms, contexts=self.contexts, theta=theta, actions=fixed
-        )
+        return Linear(dimension=self.dimension, arms=self.arms, contexts=self.contexts, theta=theta, actions=fixed)
 
     def visit(self, round: jax.Array, key: Key) -> jax.Array:
         if self.contexts == "fixed":
-            assert self.actions is not None
             return self.actions
         features = jax.random.normal(key, (self.arms, self.dimension))
         if self.contexts == "ill-conditioned":
