@@ -197,7 +197,9 @@ class Moments:
         x = shorten(xp, features, 1.0)
         y = xp.clip(reward / self.reward_bound, -1.0, 1.0)
         rows, columns = np.triu_indices(self.dimension, 1)
-        return xp.concat([x * x, math.sqrt(2) * x[rows] * x[columns], self.weight * y * x])
+        products = xp.reshape(x[:, None] * x[None, :], (-1,))
+        upper = xp.take(products, rows * self.dimension + columns, axis=0)
+        return xp.concat([x * x, math.sqrt(2) * upper, self.weight * y * x])
 
     def extract(self, message: Any) -> MomentEstimate:
         d = self.dimension

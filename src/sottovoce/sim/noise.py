@@ -16,6 +16,7 @@ from sottovoce.privacy import mechanisms
 from sottovoce.privacy.calibration import sphere_law
 from sottovoce.privacy.decode import levels_reach
 from sottovoce.privacy.domains import size
+from sottovoce.sim.random import normals
 
 TABLE = 4096
 """Entries of the quantile table of the sphere mechanism."""
@@ -65,7 +66,7 @@ class SimulatedSphere:
         unit = message / self.radius
         lifted = jnp.append(unit, jnp.sqrt(jnp.maximum(0.0, 1 - unit @ unit)))
         along = self._inner_product(jax.random.uniform(along_key, dtype=message.dtype))
-        across = jax.random.normal(across_key, lifted.shape, dtype=message.dtype)
+        across = normals(across_key, lifted.shape)
         across = across - (across @ lifted) * lifted
         across = across * (jnp.sqrt(1 - along**2) / jnp.sqrt(across @ across))
         return (along * lifted + across)[:-1] * (self.radius / self.mean)
@@ -83,7 +84,7 @@ class SimulatedGaussian:
     scales: Any
 
     def draw(self, message: jax.Array, key: Key) -> jax.Array:
-        return message + self.scales * jax.random.normal(key, message.shape, dtype=message.dtype)
+        return message + self.scales * normals(key, message.shape)
 
 
 @configuration()

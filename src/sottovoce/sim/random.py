@@ -63,6 +63,15 @@ def _implementation() -> Any:
     )
 
 
+def normals(key: jax.Array, shape: tuple[int, ...]) -> jax.Array:
+    """Standard normal numbers with 24 bits of randomness each, at half the price of 53; arithmetic stays in float64.
+
+    >>> normals(simulation_key(0), (2, 3)).shape
+    (2, 3)
+    """
+    return jax.random.normal(key, shape, dtype=np.float32).astype(float)
+
+
 def simulation_key(seed: Any) -> jax.Array:
     """A key of the fast generator.
 

@@ -18,7 +18,7 @@ from sottovoce.sim.study import Cell, Curve, Study
 
 
 class Folder:
-    """`manifest.json` (versions, configuration, seed), `cells/` (a file per finished curve), `traces.csv`, `rows.json`."""
+    """`manifest.json` (versions, configuration, seed), `cells/` (finished curves), `traces.csv` and `rows.json`."""
 
     def __init__(self, path: Path, study: Study) -> None:
         self.path, self.study = path, study

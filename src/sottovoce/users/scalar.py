@@ -5,7 +5,6 @@ from typing import Any
 
 from sottovoce.privacy.domains import Interval
 
-
 UNIT = Interval(0.0, 1.0)
 
 

@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 
 from sottovoce.learners.base import Key, configuration
+from sottovoce.sim.random import normals
 
 
 @configuration("dimension", "arms", "contexts")
@@ -35,7 +36,7 @@ class Linear:
     def visit(self, round: jax.Array, key: Key) -> jax.Array:
         if self.contexts == "fixed":
             return self.actions
-        features = jax.random.normal(key, (self.arms, self.dimension))
+        features = normals(key, (self.arms, self.dimension))
         if self.contexts == "ill-conditioned":
             features = features * jnp.geomspace(1.0, 0.01, self.dimension)
             return features / jnp.maximum(1.0, _norm(features))
