@@ -1,10 +1,11 @@
 """`sottovoce audit`: attack every mechanism from outside, and every planted bug too."""
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from sottovoce.cli.output import write_rows
 
 if TYPE_CHECKING:
     from sottovoce.privacy.audit import Subject, Verdict
@@ -27,10 +28,10 @@ def audit(
 
     console = Console()
     verdicts = _audited(_subjects(everything, mechanism), trials, workers, console)
-    console.print(_table("What the mechanisms give away", [v for v in verdicts if v.planted is None]))
-    console.print(_table("Bugs planted on purpose", [v for v in verdicts if v.planted is not None]))
-    if json_file:
-        json_file.write_text(json.dumps({"rows": [_row(verdict) for verdict in verdicts]}, indent=2) + "\n", "utf-8")
+    honest, planted = ([v for v in verdicts if (v.planted is None) == sound] for sound in (True, False))
+    console.print(_honest(honest))
+    console.print(_planted(planted))
+    write_rows(json_file, [_row(verdict) for verdict in verdicts])
     failed = sum(not verdict.passed for verdict in verdicts)
     console.print(f"{len(verdicts)} audited, {failed} failed.")
     if failed:
@@ -64,19 +65,32 @@ def _audited(subjects: list["Subject"], trials: int, workers: int | None, consol
     return verdicts
 
 
-def _table(title: str, verdicts: list["Verdict"]) -> Any:
+def _honest(verdicts: list["Verdict"]) -> Any:
+    table = _table("What the mechanisms give away", "epsilon", "delta", "at least", "share", "verdict")
+    for v in verdicts:
+        verdict = "[green]kept[/]" if v.passed else f"[bold red]BROKEN[/] {v.evidence}"
+        share = f"{v.lower_bound / v.epsilon:.0%}"
+        name = f"{v.mechanism}, {v.domain}"
+        table.add_row(name, f"{v.epsilon:g}", f"{v.delta:g}", f"{v.lower_bound:.3f}", share, verdict)
+    return table
+
+
+def _planted(verdicts: list["Verdict"]) -> Any:
+    table = _table("Devices broken on purpose", "epsilon", "at least", "verdict", "evidence")
+    for v in verdicts:
+        verdict = "[green]caught[/]" if v.passed else "[bold red]MISSED[/]"
+        table.add_row(f"{v.mechanism}, {v.planted}", f"{v.epsilon:g}", f"{v.lower_bound:.3f}", verdict, v.evidence)
+    return table
+
+
+def _table(title: str, *headings: str) -> Any:
+    from rich import box
     from rich.table import Table
 
-    table = Table(title=title, title_justify="left")
-    for heading in ("mechanism", "promise", "at least", "share", "verdict", "evidence"):
-        table.add_column(heading, justify="right" if heading in ("at least", "share") else "left")
-    for v in verdicts:
-        promise = f"{v.epsilon:g}" + (f", delta {v.delta:g}" if v.delta else "")
-        good, bad = ("kept", "BROKEN") if v.planted is None else ("caught", "MISSED")
-        verdict = f"[green]{good}[/]" if v.passed else f"[bold red]{bad}[/]"
-        name = f"{v.mechanism} over {v.domain}" + (f", {v.planted}" if v.planted else "")
-        share = f"{v.lower_bound / v.epsilon:.0%}"
-        table.add_row(name, promise, f"{v.lower_bound:.3f}", share, verdict, v.evidence)
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    for heading in ("mechanism", *headings):
+        words = heading in ("mechanism", "verdict", "evidence")
+        table.add_column(heading, justify="left" if words else "right", no_wrap=heading != "evidence")
     return table
 
 

@@ -135,5 +135,5 @@ def planted_subjects() -> list[Subject]:
         broken("redrawn seed", _redrawn_seed, sphere, opposite, effort=0.05),
         broken("threshold cap", _threshold_cap, small, opposite, effort=0.2),
         broken("rank sent along", _sent_rank, sphere, opposite, effort=0.05),
-        broken("second report", _second_report, sphere, opposite),
+        broken("second report", _second_report, sphere, opposite, effort=0.05),
     ]
