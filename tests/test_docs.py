@@ -90,7 +90,7 @@ def test_a_block_that_is_not_run_is_not_there():
 
 
 def test_the_skeleton_for_contributors_is_an_algorithm(monkeypatch: pytest.MonkeyPatch):
-    """One file, one line, one table: with them it is in the catalogue, and it learns. Regret well below uniform play."""
+    """One file, one line, one table, and it learns: less than half of what uniform play loses. Fixed seeds."""
     code, numbers = (
         next(block.text for block in blocks(ROOT / "CONTRIBUTING.md") if block.kind == kind)
         for kind in ("python", "toml")
@@ -100,9 +100,11 @@ def test_the_skeleton_for_contributors_is_an_algorithm(monkeypatch: pytest.Monke
     monkeypatch.setitem(algorithms(), "greedy", msgspec.convert(tomllib.loads(numbers), Algorithm))
     monkeypatch.setitem(LEARNERS, "greedy", namespace["build"])
     study = Study(learner="greedy", arms=4, epsilon=[4.0], rounds=2000, seeds=8)
-    regret = {curve.cell.role: curve.regret[:, -1].mean() for curve in run_cells(study, cells_of(study))}
-    assert set(regret) == {"chosen", "paper", "non-private", "uniform"}
-    assert regret["chosen"] < regret["uniform"] / 2
+    cells = {cell.role: cell for cell in cells_of(study)}
+    assert set(cells) == {"chosen", "paper", "non-private", "uniform"}
+    (curve,) = run_cells(study, [cells["chosen"]])
+    uniform = 0.15 * study.rounds  # three arms of four lose 0.2
+    assert curve.regret[:, -1].mean() < uniform / 2
 
 
 # --- commands --------------------------------------------------------------------------------------------------------

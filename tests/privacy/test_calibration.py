@@ -233,3 +233,10 @@ def test_an_epsilon_below_the_weights_resolution_is_a_configuration_error(name: 
 def test_counts_that_are_not_whole_numbers_are_refused(honest: Mechanism, change: dict[str, Any]):
     with pytest.raises(BrokenPromise):
         verify(dataclasses.replace(honest, **change))
+
+
+def test_levels_refuse_what_is_not_one_number():
+    with pytest.raises(ConfigurationError, match="one number"):
+        calibrate("levels", Ball(2), Budget(1.0))
+    with pytest.raises(BrokenPromise, match="one number"):
+        verify(dataclasses.replace(HONEST[0], domain=Ball(2)))

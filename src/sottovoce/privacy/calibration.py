@@ -35,6 +35,8 @@ def levels(domain: Interval, budget: Budget, count: int | None = None) -> Levels
     >>> levels(Interval(0, 1), Budget(1.0)).levels
     2
     """
+    if not isinstance(domain, Interval):
+        raise ConfigurationError(f"levels answer for one number in an interval, got {domain}; use sphere for vectors")
     keep, flip = _weights(budget.epsilon)
     if count is None:
         options = range(2, 66)
@@ -259,7 +261,9 @@ def verify(mechanism: Mechanism) -> None:
             f"epsilon {epsilon:g} is above {LARGEST_EPSILON:g}, where one report protects nobody: refused"
         )
     match mechanism:
-        case Levels(levels=count, keep=more, flip=less):
+        case Levels(domain=domain, levels=count, keep=more, flip=less):
+            if not isinstance(domain, Interval):
+                raise BrokenPromise(f"levels answer for one number in an interval, got {domain}")
             _verify_whole(count, more, less)
             _verify_ratio(more, less, epsilon)
             if not 2 <= count <= 2**16:

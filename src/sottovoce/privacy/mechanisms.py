@@ -72,7 +72,8 @@ class Gaussian:
     pays for the cheaper one. By total variation: within RESOLUTION^-2 / 12 per coordinate, which adds (1 + e^epsilon)
     times so much to delta. By ratio: up to 40 deviations the two differ by a factor of at most e^r with
     r = 200 RESOLUTION^-2 (cosh u <= e^(u^2/2) within one grid step), so n coordinates cost e^(nr) delta(epsilon - 2nr);
-    what is farther out has a probability below 1e-80. The slack is below 1e-6 of the noise for every budget we accept.
+    what is farther out has a probability below 1e-80. Both slacks together are below 1e-4 of the noise for epsilon of
+    0.1 and more, and are paid for whatever they are.
 
     `formula` is "analytic", or "classical" for the paper's sqrt(2 ln(1.25/delta))/epsilon, which is refused on a device
     where it misses the promise.
