@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from conftest import PRESETS, Ready, ready
+from catalogue import PRESETS, Ready, ready
 from sottovoce.core.task import algorithms
 from sottovoce.learners import LEARNERS
 from sottovoce.sim.noise import channel_of

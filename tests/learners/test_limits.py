@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from conftest import ready
+from catalogue import ready
 from sottovoce.learners.arms.tsallis_inf import tsallis_weights
 from sottovoce.learners.contextual.linucb import inverse
 from sottovoce.privacy.domains import MomentEstimate

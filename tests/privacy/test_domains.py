@@ -124,7 +124,7 @@ def test_no_message_is_longer_than_the_radius(domain: Domain, sample: st.DataObj
 
 # --- what comes in ---------------------------------------------------------------------------------------------------
 
-NOT_NUMBERS = ["four", "", {}, object(), [1.0, [2.0]], 1j, {1.0, 2.0}]
+NOT_NUMBERS = ["four", "", {}, NotImplemented, [1.0, [2.0]], 1j, {1.0, 2.0}]
 
 
 @pytest.mark.parametrize("domain", DOMAIN_EXAMPLES, ids=str)

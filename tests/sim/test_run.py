@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from conftest import ready
+from catalogue import ready
 from sottovoce.core.errors import ConfigurationError
 from sottovoce.learners import UniformArms
 from sottovoce.sim import run

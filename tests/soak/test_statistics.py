@@ -33,7 +33,7 @@ def test_exact_reports_are_right_on_average(mechanism: Mechanism, message: np.nd
 @pytest.mark.parametrize("name", ["tsallis-inf", "kl-ucb", "thompson", "linucb"])
 def test_regret_stays_sublinear_over_a_long_horizon(name: str):
     """Half a million rounds at epsilon 1: the second half adds less than 40 % to the regret of the first."""
-    from conftest import ready
+    from catalogue import ready
 
     each = ready(name, epsilon=1.0, rounds=500_000, arms=10)
     trace = simulate(each.learner, each.user, each.world, rounds=500_000, mechanism=each.mechanism, seeds=8)
