@@ -126,6 +126,7 @@ def test_a_study_can_be_a_file(tmp_path: Path):
             "unknown tuning of kl-ucb 'c'; choose one of: exploration",
         ),
         (("simulate", "nowhere.toml"), "cannot read nowhere.toml"),
+        (("simulate", "nowhere.toml", "--epsilon", "2"), "--epsilon cannot be combined with a study file"),
     ],
     ids=lambda part: " ".join(part) if isinstance(part, tuple) else "",
 )

@@ -11,7 +11,17 @@ from scipy import stats
 
 from sottovoce import Ball, Budget
 from sottovoce.privacy.calibration import sphere, sphere_mean
-from sottovoce.privacy.codebook import FIXED_POINT, NORMAL, SEED_BYTES, candidates, lift, ranking, scores, threefry
+from sottovoce.privacy.codebook import (
+    FIXED_POINT,
+    NORMAL,
+    SEED_BYTES,
+    candidates,
+    lift,
+    ranking,
+    scores,
+    threefry,
+    vectors,
+)
 from sottovoce.privacy.mechanisms import Sphere
 
 
@@ -37,6 +47,32 @@ def test_the_normal_table_holds_the_means_of_256_equal_bins_at_unit_variance():
     np.testing.assert_array_equal(NORMAL, expected)
     assert np.all(NORMAL + NORMAL[::-1] == 0)
     assert 0 not in NORMAL
+
+
+def test_an_outermost_byte_is_refined_by_a_second_one():
+    """Sixteen bits of tail: bins of probability 2^-16, their mean the outermost entry of the table."""
+    edges = stats.norm.isf(np.linspace(1 / 256, 0, 257))
+    scale = 1024 / math.sqrt(np.mean((-256 * np.diff(stats.norm.pdf(stats.norm.ppf(np.linspace(0, 1, 257))))) ** 2))
+    expected = np.rint(-65536 * np.diff(stats.norm.pdf(edges)) * scale)
+    octets = np.repeat(np.array([[255], [0]], np.uint8), 256, axis=1)
+    fine = np.tile(np.arange(256, dtype=np.uint32), 2)
+    np.testing.assert_array_equal(vectors(octets, fine), [expected, -expected])
+    assert abs(expected.mean() - NORMAL[255]) < 1
+    book = candidates(bytes(12), np.arange(4096), 16)
+    assert np.sum(np.abs(book) >= 2726) == pytest.approx(4096 * 16 / 128, rel=0.2)
+    assert book.max() > 4000
+
+
+@pytest.mark.parametrize(("dimension", "epsilon"), [(20, 8.0), (20, 12.0), (65, 8.0)])
+def test_a_message_along_an_axis_keeps_its_length_at_large_epsilon(dimension: int, epsilon: float):
+    """Fixed seeds; five deviations of the mean. Without the second byte (20, 12) is more than that too short."""
+    mechanism = sphere(Ball(dimension), Budget(epsilon))
+    weights = np.where(np.arange(mechanism.candidates) < mechanism.cap, mechanism.inside, mechanism.outside)
+    axis = lift(np.eye(dimension)[0], 1.0)
+    rng = np.random.default_rng(0)
+    sent = [np.sort(scores(rng.bytes(SEED_BYTES), axis, mechanism.candidates))[::-1] for _ in range(100)]
+    lengths = np.array(sent) @ (weights / weights.sum()) / np.linalg.norm(axis) / mechanism.mean
+    assert abs(lengths.mean() - 1) < 5 * lengths.std() / math.sqrt(100)
 
 
 @given(st.binary(min_size=SEED_BYTES, max_size=SEED_BYTES), st.integers(0, 255), st.integers(1, 40))

@@ -144,6 +144,12 @@ def test_numbers_that_make_no_run_are_refused(wrong: dict):
         simulate(UniformArms(arms=3), ScalarUser(), world_of("arms", arms=3), mechanism=None, **numbers)
 
 
+def test_a_user_and_a_mechanism_that_mean_different_things_are_refused():
+    mechanism = sv.calibrate("levels", sv.Interval(0.0, 2.0), sv.budget(1.0))
+    with pytest.raises(ConfigurationError, match="the user speaks of"):
+        simulate(UniformArms(arms=3), ScalarUser(), world_of("arms", arms=3), rounds=5, mechanism=mechanism)
+
+
 def test_publication_is_rare_and_regular():
     assert publication(10, 3, 1.0).nonzero()[0].tolist() == [2, 5, 8]
     lazy = publication(100_000, 1, 1.01)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 
 def simulate(
+    context: typer.Context,
     file: Annotated[Path | None, typer.Argument(help="A study in TOML (see experiments/), instead of options.")] = None,
     learner: Annotated[str | None, typer.Option(help="See `sottovoce algorithms`.")] = None,
     preset: Annotated[str, typer.Option()] = "practical",
@@ -41,6 +42,7 @@ def simulate(
     from sottovoce.sim.study import Study, load_study
 
     if file is not None:
+        _refuse_options(context)
         study = load_study(file)
     elif learner is None:
         raise ConfigurationError("name a study file or a --learner; `sottovoce algorithms` lists them")
@@ -135,6 +137,20 @@ def _table(study: "Study", curves: "list[Curve]") -> "Table":
             )
         table.add_section()
     return table
+
+
+def _refuse_options(context: typer.Context) -> None:
+    """A study file says everything about the study; an option beside it would be silently lost."""
+    beside = {"file", "out", "fresh", "parquet", "json"}
+    typed = [name for name in context.params if _typed(context, name) and name not in beside]
+    if typed:
+        options = ", ".join("--" + name.replace("_", "-") for name in typed)
+        raise ConfigurationError(f"{options} cannot be combined with a study file; change the file")
+
+
+def _typed(context: typer.Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
 
 
 def _number(pair: str) -> tuple[str, float | str]:

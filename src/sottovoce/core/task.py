@@ -30,10 +30,10 @@ class Task(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     epsilon: float
     delta: float
     user: str
-    domain: dict[str, float | str]
+    domain: dict[str, int | float | str]
     mechanism: str
     formula: str
-    tuning: dict[str, float | str]
+    tuning: dict[str, int | float | str]
 
     @property
     def budget(self) -> Budget:
@@ -87,6 +87,15 @@ def algorithm_of(learner: str) -> Algorithm:
     return algorithms()[learner]
 
 
+def needs_delta(learner: str, preset: str) -> bool:
+    """Does the mechanism of this preset promise an (epsilon, delta), not epsilon alone?
+
+    >>> needs_delta("linucb", "paper"), needs_delta("linucb", "practical")
+    (True, False)
+    """
+    return algorithm_of(learner).presets[preset]["gate"]["mechanism"] == "gaussian"
+
+
 def task(
     learner: str,
     preset: str = "practical",
@@ -109,7 +118,9 @@ def task(
     chosen = algorithm.presets[preset]
     _check(algorithm, learner, arms, dimension, rounds)
     gate = dict(chosen["gate"])
-    pure = gate["mechanism"] != "gaussian"
+    pure = not needs_delta(learner, preset)
+    if pure and delta:
+        raise ConfigurationError(f"{learner} {preset} promises epsilon alone; leave delta out (got {delta:g})")
     spent = budget(epsilon, 0.0 if pure else DEFAULT_DELTA if delta is None else delta)
     numbers = dict(chosen.get("tuning", {}))
     for name, value in tuning.items():

@@ -8,142 +8,19 @@ over its norm. Scores are an exact integer over one correctly rounded square roo
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce.privacy.normal_table import OUTERMOST, UPPER
+
 SEED_BYTES = 12
 """Eight bytes of key and four of counter."""
 
-# Means of the standard normal over its 128 upper bins of probability 1/256, scaled to unit variance, times 1024.
-# Bin means, not quantiles: measured bias of the decoded message below 0.2 % in every direction. No zero among them.
-_UPPER = (
-    5,
-    15,
-    25,
-    35,
-    45,
-    55,
-    65,
-    75,
-    85,
-    95,
-    106,
-    116,
-    126,
-    136,
-    146,
-    156,
-    166,
-    176,
-    187,
-    197,
-    207,
-    217,
-    228,
-    238,
-    248,
-    258,
-    269,
-    279,
-    290,
-    300,
-    311,
-    321,
-    332,
-    342,
-    353,
-    364,
-    374,
-    385,
-    396,
-    407,
-    418,
-    428,
-    439,
-    450,
-    461,
-    473,
-    484,
-    495,
-    506,
-    518,
-    529,
-    541,
-    552,
-    564,
-    576,
-    587,
-    599,
-    611,
-    623,
-    635,
-    647,
-    660,
-    672,
-    685,
-    697,
-    710,
-    723,
-    736,
-    749,
-    762,
-    775,
-    789,
-    802,
-    816,
-    830,
-    844,
-    858,
-    872,
-    887,
-    901,
-    916,
-    931,
-    947,
-    962,
-    978,
-    994,
-    1010,
-    1026,
-    1043,
-    1060,
-    1077,
-    1095,
-    1113,
-    1131,
-    1150,
-    1169,
-    1188,
-    1208,
-    1228,
-    1249,
-    1271,
-    1293,
-    1315,
-    1338,
-    1362,
-    1387,
-    1412,
-    1439,
-    1466,
-    1495,
-    1524,
-    1556,
-    1588,
-    1622,
-    1658,
-    1697,
-    1738,
-    1782,
-    1829,
-    1881,
-    1938,
-    2001,
-    2074,
-    2159,
-    2262,
-    2394,
-    2588,
-    3041,
-)
-NORMAL: NDArray[np.int64] = np.array([-n for n in reversed(_UPPER)] + list(_UPPER), dtype=np.int64)
+NORMAL: NDArray[np.int64] = np.array([-n for n in reversed(UPPER)] + list(UPPER))
+"""A byte as a normal number, times 1024."""
+
+FAR_OUT: NDArray[np.int64] = np.array(OUTERMOST)
+"""A second byte for the two outermost bins."""
+
+OUTER_STREAM = 0x7A11
+"""Combined with the counter's second word, it names the stream of those second bytes."""
 
 FIXED_POINT = 2**15
 """The lifted message is rounded to multiples of 1 / FIXED_POINT before it is compared with candidates."""
@@ -180,8 +57,24 @@ def candidates(seed: bytes, indices: NDArray[np.int64], dimension: int) -> NDArr
     words = np.frombuffer(seed, dtype=">u4").astype(np.int64)
     counters = (indices[:, None] * blocks + np.arange(blocks)).astype(np.uint32).ravel()
     x, y = threefry((int(words[0]), int(words[1])), counters, int(words[2]))
-    octets = np.stack([x, y], axis=1).astype("<u4").view(np.uint8).reshape(len(indices), blocks * 8)
-    return NORMAL[octets[:, :dimension]]
+    octets = np.stack([x, y], axis=1).astype("<u4").view(np.uint8).reshape(len(indices), blocks * 8)[:, :dimension]
+    rows, columns = np.nonzero(outermost(octets))
+    counters = (indices[rows] * blocks * 8 + columns).astype(np.uint32)
+    fine, _ = threefry((int(words[0]), int(words[1])), counters, int(words[2]) ^ OUTER_STREAM)
+    return vectors(octets, fine)
+
+
+def outermost(octets: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Which bytes name one of the two outermost bins, so that a second byte says how far out."""
+    return (octets == 0) | (octets == 255)
+
+
+def vectors(octets: NDArray[np.uint8], fine: NDArray[np.uint32]) -> NDArray[np.int64]:
+    """Bytes to integers, with one word of `fine` for every outermost byte, in order."""
+    found = NORMAL[octets]
+    far = outermost(octets)
+    found[far] = np.sign(found[far]) * FAR_OUT[fine & 255]
+    return found
 
 
 def scores(seed: bytes, lifted: NDArray[np.int64], count: int) -> NDArray[np.float64]:

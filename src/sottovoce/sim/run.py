@@ -182,7 +182,12 @@ def check_run(*, rounds: int, seeds: int, publish_every: int, delay: int, checkp
 
 def setting_of(case: Case, user: LocalUser, publish_every: int, delay: int) -> Setting:
     """What is fixed while the loop runs."""
-    domain = case.mechanism.domain if case.mechanism else getattr(user, "domain", None)
+    domain = getattr(user, "domain", None)
+    if case.mechanism and domain not in (None, case.mechanism.domain):
+        raise ConfigurationError(
+            f"the user speaks of {domain}, the mechanism was calibrated for {case.mechanism.domain}"
+        )
+    domain = case.mechanism.domain if case.mechanism else domain
     return Setting(user, domain, delay, publish_every > 1 or hasattr(case.learner, "refresh"))
 
 

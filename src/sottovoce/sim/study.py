@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.core.errors import ConfigurationError
-from sottovoce.core.task import Task, algorithm_of, task
+from sottovoce.core.task import Task, algorithm_of, needs_delta, task
 from sottovoce.learners import learner_of, uniform_of
 from sottovoce.privacy.contract import domain_of, mechanism_of
 from sottovoce.privacy.decode import noise_of, silence
@@ -168,13 +168,14 @@ def _case(cell: Cell) -> Case:
 
 def _task(study: Study, preset: str, epsilon: float) -> Task:
     tuning = study.tuning if preset == study.preset else {}
+    used = preset in algorithm_of(study.learner).presets and needs_delta(study.learner, preset)
     return task(
         study.learner,
         preset,
         arms=study.arms,
         rounds=study.rounds,
         epsilon=epsilon,
-        delta=study.delta,
+        delta=study.delta if used else None,
         dimension=study.dimension,
         **tuning,
     )

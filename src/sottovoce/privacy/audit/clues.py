@@ -69,7 +69,12 @@ def codebooks(seeds: Sequence[bytes], count: int, dimension: int) -> NDArray[np.
     # Threefry works element by element, so a column of keys gives every row of counters its own.
     halves = codebook.threefry((words[:, 0], words[:, 1]), counters, words[:, 2])
     octets = np.stack(halves, axis=2).astype("<u4").view(np.uint8).reshape(len(seeds), count, blocks * 8)
-    return codebook.NORMAL[octets[:, :, :dimension]]
+    octets = octets[:, :, :dimension]
+    which, rows, columns = np.nonzero(codebook.outermost(octets))
+    key = (words[which, 0, 0], words[which, 1, 0])
+    counters = (rows * blocks * 8 + columns).astype(np.uint32)
+    fine, _ = codebook.threefry(key, counters, words[which, 2, 0] ^ codebook.OUTER_STREAM)
+    return codebook.vectors(octets, fine)
 
 
 def cap_threshold(mechanism: Sphere) -> float:

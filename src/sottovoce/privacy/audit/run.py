@@ -28,6 +28,9 @@ TRIALS = 100_000
 FEWEST = 1000
 """Below this an audit shows nothing."""
 
+ENOUGH = 4000
+"""What a subject that takes little effort gets at least: with fewer the attacker learns its training by heart."""
+
 CONFIDENCE = 0.999
 
 TRAINING = 0.2
@@ -93,7 +96,7 @@ def audit_all(
     _check(trials, confidence, workers)
     shared = 1 - (1 - confidence) / max(1, sum(subject.planted is None for subject in subjects))
     for subject in subjects:
-        reports = max(FEWEST, round(subject.effort * trials))
+        reports = max(min(trials, ENOUGH), round(subject.effort * trials))
         yield audit(subject, reports, confidence if subject.planted else shared, workers)
 
 

@@ -1,0 +1,86 @@
+"""The public contract: plain data, checked once, and another contract when anything in it changes."""
+
+import msgspec
+import pytest
+
+from sottovoce import task
+from sottovoce.core.codec import from_text, to_text, unpack
+from sottovoce.core.errors import ConfigurationError, UnknownName, WireError
+from sottovoce.core.task import Task, algorithms
+from sottovoce.privacy.contract import domain_of, mechanism_of
+
+
+def example(**changes) -> Task:
+    return task(**({"learner": "linucb", "arms": 4, "dimension": 3, "rounds": 100, "epsilon": 1.0} | changes))
+
+
+def test_a_contract_survives_the_wire_and_keeps_its_digest():
+    sent = msgspec.json.encode(example())
+    received = msgspec.json.decode(sent, type=Task)
+    assert received == example()
+    assert received.digest() == example().digest()
+    assert mechanism_of(received) == mechanism_of(example())
+
+
+@pytest.mark.parametrize(
+    "change", [{"epsilon": 2.0}, {"arms": 5}, {"rounds": 101}, {"bonus": 0.1}, {"preset": "paper"}]
+)
+def test_any_change_makes_another_contract(change: dict):
+    assert example(**change).digest() != example().digest()
+
+
+def test_a_contract_with_an_unknown_field_is_refused():
+    smuggled = msgspec.json.encode(msgspec.to_builtins(example()) | {"tracking": 1})
+    with pytest.raises(msgspec.ValidationError):
+        msgspec.json.decode(smuggled, type=Task)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"learner": "linucv"}, "unknown learner 'linucv'"),
+        ({"preset": "best"}, "unknown preset of linucb 'best'"),
+        ({"bonsu": 0.1}, "unknown tuning of linucb 'bonsu'"),
+        ({"arms": 1}, "arms must be at least 2, got 1"),
+        ({"rounds": 0}, "rounds must be at least 1, got 0"),
+        ({"dimension": 0}, "linucb needs a dimension of at least 1, got 0"),
+        ({"epsilon": float("nan")}, "epsilon must be a positive finite number, got nan"),
+        ({"delta": 1e-5}, "linucb practical promises epsilon alone"),
+        ({"preset": "paper", "delta": 1.0}, "delta must be at least 0 and below 1, got 1.0"),
+    ],
+)
+def test_a_wrong_number_is_refused_with_what_was_wanted(change: dict, says: str):
+    with pytest.raises(ConfigurationError) as refused:
+        example(**change)
+    assert str(refused.value).startswith(says)
+
+
+def test_features_for_a_learner_that_takes_none_are_refused():
+    with pytest.raises(ConfigurationError, match="takes no features"):
+        task("kl-ucb", arms=3, dimension=2, rounds=10, epsilon=1.0)
+
+
+def test_every_preset_of_the_catalogue_makes_a_domain_and_a_mechanism():
+    for name, algorithm in algorithms().items():
+        for preset in algorithm.presets:
+            contract = task(name, preset, arms=3, dimension=2 * algorithm.contextual, rounds=10, epsilon=1.0)
+            assert mechanism_of(contract).domain == domain_of(contract)
+
+
+def test_an_unknown_domain_is_refused():
+    with pytest.raises(UnknownName, match="unknown domain 'cube'"):
+        domain_of(msgspec.structs.replace(example(), domain={"kind": "cube"}))
+
+
+@pytest.mark.parametrize("text", ["d2hpc3Blcg==", "d2hp c3Blcg", "d2hpc3Blc", "ä", "d2hpc3Blch"])
+def test_text_that_to_text_would_not_write_is_refused(text: str):
+    """Padding, blanks, cut, not ASCII, and bits that decoding would drop: one report has one spelling."""
+    with pytest.raises(WireError):
+        from_text(text)
+
+
+def test_every_report_has_one_spelling():
+    for payload in (b"", b"\x00", bytes(range(256))):
+        assert from_text(to_text(payload)) == payload
+    with pytest.raises(WireError, match="have 4 bytes, got 3"):
+        unpack(b"abc", 2, 2)
