@@ -17,15 +17,13 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from sottovoce import noise_of, task
+from sottovoce import halves, noise_of, task
 from sottovoce.core.task import Task
-from sottovoce.learners import learner_of
 from sottovoce.privacy.contract import mechanism_of
 from sottovoce.privacy.decode import levels_reach
 from sottovoce.privacy.mechanisms import Levels
 from sottovoce.sim.run import simulate
 from sottovoce.sim.worlds import world_of
-from sottovoce.users import user_of
 
 
 def numpy_tsallis(contract: Task, rounds: int, rng: np.random.Generator) -> float:
@@ -95,10 +93,9 @@ def numpy_linucb(contract: Task, rounds: int, rng: np.random.Generator) -> float
 
 def compiled(contract: Task, world: str, rounds: int, seeds: int) -> float:
     """Mean regret of the compiled loop."""
-    mechanism = mechanism_of(contract)
-    learner = learner_of(contract, noise_of(mechanism))
+    learner, user, mechanism = halves(contract)
     place = world_of(world, arms=contract.arms, dimension=contract.dimension)
-    trace = simulate(learner, user_of(contract), place, rounds=rounds, mechanism=mechanism, seeds=seeds, checkpoints=10)
+    trace = simulate(learner, user, place, rounds=rounds, mechanism=mechanism, seeds=seeds, checkpoints=10)
     return float(trace.regret[:, -1].mean())
 
 

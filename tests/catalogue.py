@@ -3,14 +3,12 @@
 from typing import NamedTuple
 
 from sottovoce.core.task import Task, algorithms, task
-from sottovoce.learners import learner_of
 from sottovoce.learners.base import Learner
-from sottovoce.privacy.contract import domain_of, mechanism_of
-from sottovoce.privacy.decode import noise_of, silence
 from sottovoce.privacy.mechanisms import Mechanism
+from sottovoce.sim.halves import halves
 from sottovoce.sim.worlds import world_of
 from sottovoce.sim.worlds.base import World
-from sottovoce.users import LocalUser, user_of
+from sottovoce.users import LocalUser
 
 
 class Ready(NamedTuple):
@@ -26,10 +24,9 @@ def ready(learner: str, preset: str = "practical", *, private: bool = True, epsi
     contextual = algorithms()[learner].contextual
     numbers = {"arms": 4, "rounds": 400, "dimension": 3 if contextual else 0} | numbers
     contract = task(learner, preset, epsilon=epsilon, **numbers)
-    mechanism = mechanism_of(contract) if private else None
-    noise = noise_of(mechanism) if mechanism else silence(domain_of(contract))
     world = world_of("linear" if contextual else "arms", arms=contract.arms, dimension=contract.dimension)
-    return Ready(contract, learner_of(contract, noise), user_of(contract), world, mechanism)
+    learner_half, user, mechanism = halves(contract, private=private)
+    return Ready(contract, learner_half, user, world, mechanism)
 
 
 PRESETS = [(name, preset) for name, algorithm in algorithms().items() for preset in algorithm.presets]

@@ -14,10 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sottovoce import noise_of, task
+from sottovoce import halves, task
 from sottovoce.core.task import Task
-from sottovoce.learners import learner_of
-from sottovoce.privacy.contract import mechanism_of
 from sottovoce.sim.run import Case, simulate_grid
 from sottovoce.sim.worlds import world_of
 from sottovoce.users import user_of
@@ -69,8 +67,8 @@ def _contract(place: Place, choice: Choice, rounds: int) -> Task:
 
 
 def _case(contract: Task) -> Case:
-    mechanism = mechanism_of(contract)
-    return Case(learner_of(contract, noise_of(mechanism)), mechanism)
+    learner, _, mechanism = halves(contract)
+    return Case(learner, mechanism)
 
 
 def main() -> None:

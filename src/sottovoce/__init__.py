@@ -21,6 +21,7 @@ from sottovoce.privacy.exact import privatise
 
 if TYPE_CHECKING:
     from sottovoce.learners.base import Offer
+    from sottovoce.sim.halves import halves
     from sottovoce.sim.run import Trace, simulate
 
 __version__ = "0.1.0"
@@ -39,13 +40,19 @@ __all__ = [
     "budget",
     "calibrate",
     "decode",
+    "halves",
     "noise_of",
     "privatise",
     "simulate",
     "task",
 ]
 
-_LAZY = {"simulate": "sottovoce.sim.run", "Trace": "sottovoce.sim.run", "Offer": "sottovoce.learners.base"}
+_LAZY = {
+    "Offer": "sottovoce.learners.base",
+    "Trace": "sottovoce.sim.run",
+    "halves": "sottovoce.sim.halves",
+    "simulate": "sottovoce.sim.run",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -8,10 +8,11 @@ import pytest
 from catalogue import PRESETS, Ready, ready
 from sottovoce.core.task import algorithms
 from sottovoce.learners import LEARNERS
+from sottovoce.sim.loop import Carry, begin, publish_state, whisper
 from sottovoce.sim.noise import channel_of
 from sottovoce.sim.random import simulation_key
-from sottovoce.sim.run import Carry, begin, publish_state, setting_of, simulate, whisper
 from sottovoce.sim.run import Case as GridCase
+from sottovoce.sim.run import setting_of, simulate
 
 
 def first_report(each: Ready):

@@ -30,9 +30,10 @@ from sottovoce.privacy.audit.bounds import Counts, clopper_pearson, epsilon_boun
 from sottovoce.privacy.audit.clues import codebooks
 from sottovoce.privacy.audit.processes import draw
 from sottovoce.privacy.audit.subjects import Raw, honest
-from sottovoce.privacy.calibration import calibrate, gaussian, verify
+from sottovoce.privacy.calibration import calibrate, gaussian
 from sottovoce.privacy.domains import Ball, Domain, Interval
 from sottovoce.privacy.mechanisms import MECHANISMS, Mechanism, Sphere, name_of
+from sottovoce.privacy.promise import verify
 
 SURE = 1 - 1e-6
 ENDS: tuple[Raw, Raw] = ((0.0,), (1.0,))

@@ -21,11 +21,10 @@ from sottovoce.privacy.calibration import (
     levels,
     paper_linucb_gaussian,
     sphere,
-    true_delta,
-    verify,
 )
 from sottovoce.privacy.domains import size
 from sottovoce.privacy.mechanisms import Gaussian, Mechanism
+from sottovoce.privacy.promise import true_delta, verify
 
 UNIT = Interval(-1.0, 1.0)
 

@@ -15,7 +15,6 @@ from scipy import special, stats
 
 from sottovoce import Ball, Budget, Interval, Moments, calibrate, privatise
 from sottovoce.core.errors import BadInput
-from sottovoce.privacy.calibration import true_delta, verify
 from sottovoce.privacy.decode import decode_message, report_size
 from sottovoce.privacy.domains import DOMAINS, size
 from sottovoce.privacy.exact import (
@@ -28,6 +27,7 @@ from sottovoce.privacy.exact import (
     _on_grid,
 )
 from sottovoce.privacy.mechanisms import MECHANISMS, RESOLUTION, Laplace
+from sottovoce.privacy.promise import true_delta, verify
 
 GOLDEN = json.loads((Path(__file__).parent.parent / "golden" / "reports.json").read_text("utf-8"))
 

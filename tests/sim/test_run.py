@@ -11,8 +11,8 @@ import sottovoce as sv
 from catalogue import ready
 from sottovoce.core.errors import ConfigurationError
 from sottovoce.learners import UniformArms
-from sottovoce.sim import run
 from sottovoce.sim.host import simulate_on_host
+from sottovoce.sim.loop import advance_all
 from sottovoce.sim.run import Case, publication, simulate, simulate_grid
 from sottovoce.sim.worlds import world_of
 from sottovoce.users import ScalarUser
@@ -61,7 +61,7 @@ def test_another_budget_does_not_compile_again():
     sizes = []
     for case in cases:
         simulate(case.learner, case.user, case.world, rounds=128, mechanism=case.mechanism, seeds=2)
-        sizes.append(run._advance._cache_size())
+        sizes.append(advance_all._cache_size())
     assert sizes[0] == sizes[1]
 
 

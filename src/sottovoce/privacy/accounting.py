@@ -15,10 +15,11 @@ import numpy as np
 
 from sottovoce.core.budget import Budget
 from sottovoce.core.errors import BudgetExhausted, ConfigurationError
-from sottovoce.privacy.calibration import discrete_delta, gaussian_delta, gaussian_distance, verify
+from sottovoce.privacy.calibration import discrete_delta, gaussian_delta, gaussian_distance
 from sottovoce.privacy.domains import size
 from sottovoce.privacy.losses import total_loss
 from sottovoce.privacy.mechanisms import Gaussian, Mechanism
+from sottovoce.privacy.promise import verify
 from sottovoce.privacy.special import bisect, normal_quantile
 
 
@@ -175,7 +176,7 @@ class Ledger:
         return min(spent.total, epsilon_of(self._priced(spent), self.limit.delta))
 
     def _fits(self, spent: Spent) -> bool:
-        """Room for the rounding of sums only: 1e-12 of epsilon, and 1e-9 of delta as in `calibration.verify`."""
+        """Room for the rounding of sums only: 1e-12 of epsilon, and 1e-9 of delta as in `promise.verify`."""
         if spent.total <= self.limit.epsilon * (1 + 1e-12):
             return True
         priced = self._priced(spent)

@@ -1,28 +1,42 @@
-"""Budget and domain in, mechanism out. The only place with such formulas; NumPy only.
-
-`verify` recomputes the promise from the numbers a mechanism carries. The device calls it before every report, so a
-contract that promises more than its integers keep is refused, whoever wrote it.
-"""
+"""Budget and domain in, mechanism out. The only place with such formulas; NumPy only."""
 
 import math
 from collections.abc import Callable
-from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from sottovoce.core.budget import Budget
-from sottovoce.core.errors import BrokenPromise, ConfigurationError, UnknownName
+from sottovoce.core.errors import ConfigurationError, UnknownName
 from sottovoce.privacy.domains import Domain, Interval, size
 from sottovoce.privacy.mechanisms import RESOLUTION, Gaussian, Laplace, Levels, Mechanism, Sphere
 from sottovoce.privacy.special import beta_cdf, bisect, log_normal_cdf, normal_cdf
 
-LARGEST_EPSILON = 12.0
-"""Above it one report protects nobody; a device refuses."""
+# --- by name ---------------------------------------------------------------------------------------------------------
 
-LARGEST_CODEBOOK = 2**24
-"""candidates * coordinates: what a contract may ask a device to compute."""
+
+def calibrate(name: str, domain: Domain, budget: Budget, formula: str = "analytic") -> Mechanism:
+    """The mechanism of this name for this domain and budget.
+
+    >>> calibrate("levels", Interval(0, 1), Budget(1.0)).keep > 2 * 2**20
+    True
+    """
+    builders: dict[str, Any] = {"levels": levels, "sphere": sphere, "laplace": laplace}
+    if name == "gaussian":
+        return paper_linucb_gaussian(domain, budget) if formula == "paper" else gaussian(domain, budget, formula)
+    if name not in builders:
+        raise UnknownName("mechanism", name, [*builders, "gaussian"])
+    return builders[name](domain, budget)
+
+
+def _weights(epsilon: float) -> tuple[int, int]:
+    """Integers with more/less just below e^epsilon. The 2^-50 is wider than the error of exp."""
+    less = 2**20 if epsilon <= 8 else 2**10
+    more = math.floor(less * math.exp(epsilon) * (1 - 2**-50))
+    if more <= less:
+        raise ConfigurationError(f"epsilon {epsilon:g} is too small to say anything; use at least 1e-5")
+    return more, less
 
 
 # --- k-level randomised response ------------------------------------------------------------------------------------
@@ -191,6 +205,11 @@ def _need_delta(budget: Budget) -> None:
         raise ConfigurationError("Gaussian noise needs a delta above 0; for delta = 0 use sphere, levels or laplace")
 
 
+def gaussian_distance(mechanism: Gaussian) -> float:
+    """How far apart two messages can be, in units of the noise, rounding included."""
+    return mechanism.domain.l2(mechanism.scales) + rounding_l2(mechanism.domain)
+
+
 def rounding_l2(domain: Domain) -> float:
     """What rounding to the grid may add to the distance of two messages, in units of the noise."""
     return 2 * math.sqrt(size(domain)) / RESOLUTION
@@ -212,104 +231,3 @@ def laplace(domain: Domain, budget: Budget) -> Laplace:
         raise ConfigurationError(f"{budget} is finer than the grid of the noise; give more epsilon")
     scale = domain.l1(unit) / left
     return Laplace(domain, budget, tuple(scale * u for u in unit))
-
-
-# --- the promise, recomputed -----------------------------------------------------------------------------------------
-
-
-def calibrate(name: str, domain: Domain, budget: Budget, formula: str = "analytic") -> Mechanism:
-    """The mechanism of this name for this domain and budget.
-
-    >>> calibrate("levels", Interval(0, 1), Budget(1.0)).keep > 2 * 2**20
-    True
-    """
-    builders: dict[str, Any] = {"levels": levels, "sphere": sphere, "laplace": laplace}
-    if name == "gaussian":
-        return paper_linucb_gaussian(domain, budget) if formula == "paper" else gaussian(domain, budget, formula)
-    if name not in builders:
-        raise UnknownName("mechanism", name, [*builders, "gaussian"])
-    return builders[name](domain, budget)
-
-
-def true_delta(mechanism: Gaussian) -> float:
-    """The delta that this Gaussian really gives at its promised epsilon."""
-    distance = gaussian_distance(mechanism)
-    return discrete_delta(
-        lambda epsilon: gaussian_delta(epsilon, distance), mechanism.budget.epsilon, size(mechanism.domain)
-    )
-
-
-def gaussian_distance(mechanism: Gaussian) -> float:
-    """How far apart two messages can be, in units of the noise, rounding included."""
-    return mechanism.domain.l2(mechanism.scales) + rounding_l2(mechanism.domain)
-
-
-@lru_cache(maxsize=1024)
-def verify(mechanism: Mechanism) -> None:
-    """Raise BrokenPromise unless the mechanism's own numbers keep its budget.
-
-    >>> verify(gaussian(Interval(-1, 1), Budget(20.0, 1e-5), "classical"))
-    Traceback (most recent call last):
-        ...
-    sottovoce.core.errors.BrokenPromise: epsilon 20 is above 12, where one report protects nobody: refused
-    """
-    epsilon = mechanism.budget.epsilon
-    if not epsilon > 0:
-        raise BrokenPromise(f"epsilon must be positive, got {epsilon!r}")
-    if epsilon > LARGEST_EPSILON:
-        raise BrokenPromise(
-            f"epsilon {epsilon:g} is above {LARGEST_EPSILON:g}, where one report protects nobody: refused"
-        )
-    match mechanism:
-        case Levels(domain=domain, levels=count, keep=more, flip=less):
-            if not isinstance(domain, Interval):
-                raise BrokenPromise(f"levels answer for one number in an interval, got {domain}")
-            _verify_whole(count, more, less)
-            _verify_ratio(more, less, epsilon)
-            if not 2 <= count <= 2**16:
-                raise BrokenPromise(f"levels must be between 2 and 65536, got {count}")
-        case Sphere(candidates=count, cap=cap, inside=more, outside=less):
-            _verify_whole(count, cap, more, less)
-            _verify_ratio(more, less, epsilon)
-            if not 1 <= cap < count <= 2**16 or count * (size(mechanism.domain) + 1) > LARGEST_CODEBOOK:
-                raise BrokenPromise(f"a codebook of {count} candidates with a cap of {cap} is not one we compute")
-        case Gaussian():
-            _verify_scales(mechanism)
-            if not 0 < mechanism.budget.delta < 1:
-                raise BrokenPromise(f"Gaussian noise needs a delta between 0 and 1, got {mechanism.budget.delta!r}")
-            delta = true_delta(mechanism)
-            if delta > mechanism.budget.delta * (1 + 1e-9):
-                raise BrokenPromise(
-                    f"formula {mechanism.formula!r} promises delta {mechanism.budget.delta:g} at epsilon {epsilon:g} "
-                    f"but gives {delta:.3g}; use formula 'analytic'"
-                )
-        case Laplace():
-            _verify_scales(mechanism)
-            spent = mechanism.domain.l1(mechanism.scales) + 2 * size(mechanism.domain) / RESOLUTION
-            if spent > epsilon * (1 + 1e-12):
-                raise BrokenPromise(f"Laplace noise promises epsilon {epsilon:g} but gives {spent:.6g}")
-
-
-def _weights(epsilon: float) -> tuple[int, int]:
-    """Integers with more/less just below e^epsilon. The 2^-50 is wider than the error of exp."""
-    less = 2**20 if epsilon <= 8 else 2**10
-    more = math.floor(less * math.exp(epsilon) * (1 - 2**-50))
-    if more <= less:
-        raise ConfigurationError(f"epsilon {epsilon:g} is too small to say anything; use at least 1e-5")
-    return more, less
-
-
-def _verify_ratio(more: int, less: int, epsilon: float) -> None:
-    if not 1 <= less <= more or Fraction(more, less) > Fraction(math.exp(epsilon)) * (1 - Fraction(1, 2**51)):
-        raise BrokenPromise(f"weights {more}:{less} do not keep epsilon {epsilon:g}")
-
-
-def _verify_whole(*numbers: int) -> None:
-    if not all(type(number) is int for number in numbers):
-        raise BrokenPromise(f"levels, candidates and weights must be whole numbers, got {numbers}")
-
-
-def _verify_scales(mechanism: Gaussian | Laplace) -> None:
-    scales = mechanism.scales
-    if len(scales) != len(mechanism.domain.blocks) or not all(math.isfinite(s) and s > 0 for s in scales):
-        raise BrokenPromise(f"one positive scale per block is needed, got {scales}")

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from sottovoce.core.codec import pack
 from sottovoce.core.errors import BadInput
 from sottovoce.privacy import codebook
-from sottovoce.privacy.calibration import verify
 from sottovoce.privacy.domains import size
 from sottovoce.privacy.mechanisms import RESOLUTION, Gaussian, Laplace, Levels, Mechanism, Sphere
+from sottovoce.privacy.promise import verify
 
 
 class Entropy(Protocol):

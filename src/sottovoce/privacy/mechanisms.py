@@ -1,7 +1,7 @@
 """The mechanisms: what is promised and with which integers, as frozen data. Each docstring is the proof.
 
 Nothing here draws randomness. `exact` draws on the device, `decode` reads on the server, `sim.noise` imitates.
-`calibration` is the only place that makes these values; `calibration.verify` checks those that came from elsewhere.
+`calibration` is the only place that makes these values; `promise.verify` checks those that came from elsewhere.
 """
 
 from dataclasses import dataclass

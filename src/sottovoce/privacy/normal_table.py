@@ -1,6 +1,6 @@
-"""The normal distribution in integers, for the codebook: the same numbers in every language. scipy checks them in the tests.
+"""The normal distribution in integers, for the codebook: the same numbers in every language; scipy is the oracle.
 
-Bin means, not quantiles, which would be too short; scaled so that `UPPER` has unit variance, times 1024. No zero in them.
+Bin means, not quantiles, which would be too short; scaled so that `UPPER` has unit variance, times 1024. No zero.
 """
 
 # fmt: off

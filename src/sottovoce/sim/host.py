@@ -9,20 +9,9 @@ import numpy as np
 
 from sottovoce.learners.base import Learner
 from sottovoce.privacy.mechanisms import Mechanism
+from sottovoce.sim.loop import begin, play_round, publish_state
 from sottovoce.sim.noise import channel_of
-from sottovoce.sim.run import (
-    Case,
-    Trace,
-    begin,
-    check_run,
-    checkpoints_of,
-    play_round,
-    publication,
-    publish_state,
-    seed_keys,
-    setting_of,
-    world_for,
-)
+from sottovoce.sim.run import Case, Trace, check_run, checkpoints_of, publication, seed_keys, setting_of, world_for
 from sottovoce.sim.worlds.base import World
 from sottovoce.users import LocalUser
 

@@ -12,10 +12,10 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from sottovoce.core.task import algorithm_of
-from sottovoce.privacy.calibration import true_delta
 from sottovoce.privacy.contract import mechanism_of
 from sottovoce.privacy.decode import report_size
 from sottovoce.privacy.mechanisms import Gaussian
+from sottovoce.privacy.promise import true_delta
 from sottovoce.sim.results import versions
 from sottovoce.sim.study import Curve, Study
 

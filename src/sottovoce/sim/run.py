@@ -1,4 +1,4 @@
-"""The loop: offer, private report, learn. `lax.scan` over rounds, `vmap` over seeds and over a grid of cases.
+"""Run a learner with a user in a world: many rounds, many seeds, a grid of cases, all at once.
 
 Everything that differs between two runs of one shape (noise, learner's numbers, worlds) is an argument of the compiled
 loop, so a new epsilon does not compile again. Memory does not depend on the horizon: only checkpoints are kept.
@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
 from numpy.typing import NDArray
 
 from sottovoce.core.errors import ConfigurationError
 from sottovoce.learners.base import Learner
 from sottovoce.privacy.mechanisms import Mechanism
+from sottovoce.sim.loop import Setting, advance_all, begin_all
 from sottovoce.sim.noise import channel_of
 from sottovoce.sim.pytrees import join, split, stack
 from sottovoce.sim.random import simulation_key
@@ -49,24 +49,6 @@ class Case(NamedTuple):
     mechanism: Mechanism | None
 
 
-class Setting(NamedTuple):
-    """What is fixed while a loop runs; part of the key of the compiled loop."""
-
-    user: LocalUser
-    domain: Any
-    delay: int
-    lazy: bool
-    """True when offers come from a published copy of the state, not from the state itself."""
-    cases: int = 1
-
-
-class Carry(NamedTuple):
-    state: Any
-    published: Any
-    queue: Any
-    regret: Any
-
-
 def simulate(
     learner: Learner,
     user: LocalUser,
@@ -86,15 +68,10 @@ def simulate(
     `mechanism` is what the reports go through; None is the non-private limit and exists in simulation only. Models are
     published every `publish_every` rounds, and a report arrives `delay` rounds after its offer.
 
-    >>> from sottovoce import calibrate, budget, noise_of, task
-    >>> from sottovoce.learners import learner_of
-    >>> from sottovoce.users import user_of
-    >>> from sottovoce.privacy.contract import mechanism_of
+    >>> from sottovoce import halves, task
     >>> from sottovoce.sim.worlds import world_of
-    >>> contract = task("tsallis-inf", arms=3, rounds=200, epsilon=4.0)
-    >>> mechanism = mechanism_of(contract)
-    >>> learner = learner_of(contract, noise_of(mechanism))
-    >>> trace = simulate(learner, user_of(contract), world_of("arms", arms=3), rounds=200, mechanism=mechanism, seeds=2)
+    >>> learner, user, mechanism = halves(task("tsallis-inf", arms=3, rounds=200, epsilon=4.0))
+    >>> trace = simulate(learner, user, world_of("arms", arms=3), rounds=200, mechanism=mechanism, seeds=2)
     >>> trace.regret.shape
     (2, 100)
     """
@@ -154,15 +131,15 @@ class _Part:
         self.setting, self.varying, self.fixed = setting, varying, fixed
         self.world, self.world_fixed = _worlds_for(world, keys)
         self.keys = keys
-        self.carry = _begin(setting, fixed, self.world_fixed, varying, self.world, keys)
+        self.carry = begin_all(setting, fixed, self.world_fixed, varying, self.world, keys)
 
     def advance(self, rounds: NDArray[np.int64], publish: NDArray[np.bool_]) -> NDArray[np.float64]:
         with jax.enable_x64(True):  # the setting is local to a thread
-            self.carry, regret = _advance(*self._arguments(), rounds, publish)
+            self.carry, regret = advance_all(*self._arguments(), rounds, publish)
             return np.asarray(regret)
 
     def calls_library(self) -> bool:
-        lowered = _advance.lower(*self._arguments(), np.zeros(1, int), np.ones(1, bool))
+        lowered = advance_all.lower(*self._arguments(), np.zeros(1, int), np.ones(1, bool))
         return "stablehlo.custom_call" in lowered.as_text()
 
     def _arguments(self) -> tuple[Any, ...]:
@@ -265,99 +242,3 @@ def _traces(ends: NDArray, regret: NDArray, states: list[Any]) -> list[Trace]:
     return [
         Trace(ends, regret[i], finite[i], jax.tree.map(lambda leaf, i=i: leaf[i], state)) for i in range(len(regret))
     ]
-
-
-# --- the compiled loop: axes are (cases, seeds) ----------------------------------------------------------------------
-
-
-@functools.partial(jax.jit, static_argnums=(0, 1, 2))
-def _begin(setting: Setting, fixed: Any, world_fixed: Any, varying: Any, world: Any, keys: jax.Array) -> Carry:
-    def one(varying: Any, world: Any, key: jax.Array) -> Carry:
-        learner, channel = join(varying, fixed)
-        return begin(setting, learner, channel, join(world, world_fixed), key)
-
-    return _over_grid(setting, one)(varying, world, keys)
-
-
-@functools.partial(jax.jit, static_argnums=(0, 1, 2))
-def _advance(
-    setting: Setting, fixed: Any, world_fixed: Any, varying: Any, world: Any, keys: jax.Array, carry: Carry,
-    rounds: jax.Array, publish: jax.Array,
-) -> tuple[Carry, jax.Array]:  # fmt: skip
-    def play(varying: Any, world: Any, key: jax.Array, carry: Carry, round: jax.Array) -> Carry:
-        learner, channel = join(varying, fixed)
-        return play_round(setting, learner, channel, join(world, world_fixed), key, carry, round)
-
-    def publish_all(carry: Carry) -> Carry:
-        one = lambda varying, state: publish_state(join(varying, fixed)[0], state)  # noqa: E731
-        state = jax.vmap(jax.vmap(one, (None, 0)), (0, 0), axis_size=setting.cases)(varying, carry.state)
-        return carry._replace(state=state, published=state)
-
-    def step(carry: Carry, now: tuple[jax.Array, jax.Array]) -> tuple[Carry, None]:
-        round, due = now
-        carry = _over_grid(setting, functools.partial(play, round=round), carry=True)(varying, world, keys, carry)
-        if setting.lazy:
-            carry = lax.cond(due, publish_all, lambda same: same, carry)
-        return carry, None
-
-    carry, _ = lax.scan(step, carry, (rounds, publish))
-    regret = carry.regret
-    return carry, jnp.max(regret, axis=-1) if regret.ndim > 2 else regret
-
-
-def _over_grid(setting: Setting, function: Callable[..., Carry], *, carry: bool = False) -> Callable[..., Carry]:
-    """Cases are the outer axis, seeds the inner one."""
-    extra = (0,) if carry else ()
-    over_seeds = jax.vmap(function, (None, 0, 0, *extra))
-    return jax.vmap(over_seeds, (0, None, None, *extra), axis_size=setting.cases)
-
-
-# --- one round, as on the wire ---------------------------------------------------------------------------------------
-
-
-def begin(setting: Setting, learner: Any, channel: Any, world: Any, key: jax.Array) -> Carry:
-    """The state before the first round."""
-    state = learner.init()
-    if hasattr(learner, "refresh") and getattr(learner, "growth", 1.0) <= 1:
-        state = learner.refresh(state)
-    carry = Carry(state, state if setting.lazy else (), (), jnp.zeros(()))
-    report, regret = jax.eval_shape(lambda: whisper(setting, learner, channel, world, key, carry, jnp.zeros((), int)))
-    queue = jax.tree.map(lambda leaf: jnp.zeros((setting.delay, *leaf.shape), leaf.dtype), report)
-    return carry._replace(queue=queue if setting.delay else (), regret=jnp.zeros(regret.shape, regret.dtype))
-
-
-def whisper(
-    setting: Setting, learner: Any, channel: Any, world: Any, key: jax.Array, carry: Carry, round: jax.Array
-) -> tuple[tuple[Any, Any], jax.Array]:
-    """Offer, choice, outcome, private report: (memo, estimate), and the regret of the choice."""
-    ask, come, choose, happen, whisper = jax.random.split(jax.random.fold_in(key, round), 5)
-    offer = learner.ask(carry.published if setting.lazy else carry.state, ask)
-    context = world.visit(round, come)
-    action = setting.user.act(offer.public, context, jax.random.uniform(choose))
-    outcome = world.outcome(context, action, happen)
-    message = setting.user.message(offer.public, context, action, outcome)
-    heard = channel.draw(message, whisper)
-    estimate = heard if setting.domain is None else setting.domain.extract(heard)
-    return (offer.memo, estimate), world.regret(context, action)
-
-
-def play_round(
-    setting: Setting, learner: Any, channel: Any, world: Any, key: jax.Array, carry: Carry, round: jax.Array
-) -> Carry:
-    """One person comes, and the report that is due now is told."""
-    report, regret = whisper(setting, learner, channel, world, key, carry, round)
-    carry = carry._replace(regret=carry.regret + regret)
-    if not setting.delay:
-        return carry._replace(state=learner.tell(carry.state, *report))
-    slot = round % setting.delay
-    due = jax.tree.map(lambda queue: queue[slot], carry.queue)
-    told = learner.tell(carry.state, *due)
-    arrived = round >= setting.delay
-    state = jax.tree.map(lambda new, old: jnp.where(arrived, new, old), told, carry.state)
-    queue = jax.tree.map(lambda queue, leaf: queue.at[slot].set(leaf), carry.queue, report)
-    return carry._replace(state=state, queue=queue)
-
-
-def publish_state(learner: Any, state: Any) -> Any:
-    """The state that offers are made from now on."""
-    return learner.refresh(state) if hasattr(learner, "refresh") else state

@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 
 from sottovoce.core.errors import ConfigurationError
 from sottovoce.core.task import Task, algorithm_of, needs_delta, task
-from sottovoce.learners import learner_of, uniform_of
-from sottovoce.privacy.contract import domain_of, mechanism_of
-from sottovoce.privacy.decode import noise_of, silence
+from sottovoce.learners import uniform_of
 from sottovoce.privacy.special import student_quantile
+from sottovoce.sim.halves import halves
 from sottovoce.sim.noise import channel_of
 from sottovoce.sim.pytrees import shape_of
 from sottovoce.sim.run import Case, Progress, simulate_grid
@@ -160,10 +159,8 @@ def _run_batch(study: Study, batch: list[tuple[Cell, Case]], progress: Progress 
 def _case(cell: Cell) -> Case:
     if cell.role == "uniform":
         return Case(uniform_of(cell.task), None)
-    if cell.role == "non-private":
-        return Case(learner_of(cell.task, silence(domain_of(cell.task))), None)
-    mechanism = mechanism_of(cell.task)
-    return Case(learner_of(cell.task, noise_of(mechanism)), mechanism)
+    learner, _, mechanism = halves(cell.task, private=cell.private)
+    return Case(learner, mechanism)
 
 
 def _task(study: Study, preset: str, epsilon: float) -> Task:

@@ -1,0 +1,31 @@
+"""Both halves of a task, put together: what only a simulation may do."""
+
+from typing import NamedTuple
+
+from sottovoce.core.task import Task
+from sottovoce.learners import learner_of
+from sottovoce.learners.base import Learner
+from sottovoce.privacy.contract import domain_of, mechanism_of
+from sottovoce.privacy.decode import noise_of, silence
+from sottovoce.privacy.mechanisms import Mechanism
+from sottovoce.users import LocalUser, user_of
+
+
+class Halves(NamedTuple):
+    """A learner, its user, and the mechanism between them (None: no noise, in simulation only)."""
+
+    learner: Learner
+    user: LocalUser
+    mechanism: Mechanism | None
+
+
+def halves(task: Task, *, private: bool = True) -> Halves:
+    """The two halves that a task declares; `private=False` is the same learner told that there is no noise.
+
+    >>> from sottovoce import task
+    >>> halves(task("kl-ucb", arms=3, rounds=10, epsilon=1.0)).mechanism.levels
+    2
+    """
+    mechanism = mechanism_of(task) if private else None
+    noise = noise_of(mechanism) if mechanism else silence(domain_of(task))
+    return Halves(learner_of(task, noise), user_of(task), mechanism)
