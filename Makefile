@@ -35,7 +35,7 @@ soak: .venv/.test  ## long statistics and audits
 check: .venv/.test  ## style, types, import contracts
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/pyright
+	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports
 
 bench: .venv/.demo  ## speed against plain NumPy loops
