@@ -144,3 +144,49 @@ def test_an_indefinite_matrix_leaves_the_last_model_of_the_paper_in_place():
         state = learner.refresh(learner.init())
         broken = state._replace(gram=-1e9 * jnp.eye(3))
         assert np.array_equal(learner.refresh(broken).model.theta, state.model.theta)
+
+
+def test_exp3_without_noise_is_the_published_algorithm():
+    """Bubeck and Cesa-Bianchi 2012, theorem 3.1, from its formulas; 300 rounds of given losses."""
+    learner = ready("exp3", private=False).learner
+    rng = np.random.default_rng(0)
+    total = np.zeros(4)
+    with jax.enable_x64(True):
+        ask, tell, state = jax.jit(learner.ask), jax.jit(learner.tell), learner.init()
+        for t in range(1, 301):
+            weights = np.exp(-math.sqrt(math.log(4) / (4 * t)) * (total - total.min()))
+            weights /= weights.sum()
+            offer = ask(state, simulation_key(t))
+            arm, loss = int(offer.memo.arm), float(rng.random() < 0.5)
+            assert float(offer.memo.weight) == pytest.approx(weights[arm], rel=1e-9)
+            total[arm] += loss / weights[arm]
+            state = tell(state, offer.memo, jnp.asarray(loss))
+
+
+def test_ucb_plays_the_largest_index_of_its_formula():
+    """Gaussian noise: proxy 1/4 + sigma^2, alpha 2.1 as in the paper preset."""
+    each = ready("ucb", "paper", epsilon=1.0)
+    sigma = math.sqrt(2 * math.log(1.25 / 1e-5))
+    assert each.learner.proxy == pytest.approx(0.25 + sigma**2)
+    rng = np.random.default_rng(0)
+    pulls, losses = np.zeros(4), np.zeros(4)
+    with jax.enable_x64(True):
+        ask, state = jax.jit(each.learner.ask), each.learner.init()
+        for t in range(200):
+            arm = int(ask(state, simulation_key(t)).memo)
+            if np.all(pulls > 0):
+                width = np.sqrt(2 * 2.1 * (0.25 + sigma**2) * math.log(pulls.sum()) / pulls)
+                assert arm == np.argmax(-losses / pulls + width)
+            estimate = rng.normal(0.5, sigma)
+            state = each.learner.tell(state, jnp.asarray(arm), jnp.asarray(estimate))
+            pulls[arm] += 1
+            losses[arm] += estimate
+
+
+def test_kl_ucb_plus_plus_explores_an_arm_less_the_more_it_was_played():
+    """The level of Menard and Garivier 2017 by hand, and none left once an arm has its share of the horizon."""
+    learner = ready("kl-ucb-plus-plus", private=False, rounds=1000).learner
+    with jax.enable_x64(True):
+        level = np.array(learner._known_horizon(jnp.asarray([1.0, 25.0, 250.0, 900.0])))
+    shares = [1000 / (4 * pulls) for pulls in (1, 25)]
+    np.testing.assert_allclose(level, [math.log(y * (1 + math.log(y) ** 2)) for y in shares] + [0.0, 0.0], atol=1e-12)

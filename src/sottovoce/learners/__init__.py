@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from sottovoce.core.errors import UnknownName
 from sottovoce.core.task import Task, algorithm_of
-from sottovoce.learners.arms import kl_ucb, thompson, tsallis_inf
+from sottovoce.learners.arms import exp3, kl_ucb, thompson, tsallis_inf, ucb
 from sottovoce.learners.base import Learner
 from sottovoce.learners.contextual import linucb
 from sottovoce.learners.uniform import UniformArms, UniformContext
@@ -12,7 +12,10 @@ from sottovoce.privacy.decode import Noise
 
 LEARNERS: dict[str, Callable[[Task, Noise], Learner]] = {
     "tsallis-inf": tsallis_inf.build,
+    "exp3": exp3.build,
+    "ucb": ucb.build,
     "kl-ucb": kl_ucb.build,
+    "kl-ucb-plus-plus": kl_ucb.build_plus_plus,
     "thompson": thompson.build,
     "linucb": linucb.build,
 }

@@ -1,9 +1,14 @@
-"""KL-UCB: optimism by Kullback-Leibler confidence bounds, for stochastic arms.
+"""KL-UCB and kl-UCB++: optimism by Kullback-Leibler confidence bounds, for stochastic arms.
 
 Garivier and Cappe, "The KL-UCB algorithm for bounded stochastic bandits and beyond", COLT 2011; named by the paper as a
 black box for Algorithm 1. The arm with the largest
 
     max { q : N_a d(mean_a, q) <= ln t + c ln ln t }        c -> exploration (3 in theory, 0 in practice)
+
+kl-UCB++ (Menard and Garivier, "A minimax and asymptotically optimal algorithm for stochastic bandits", ALT 2017) knows
+the horizon T and is minimax optimal too. Its level depends on the arm: with y = T / (K N_a),
+
+    N_a d(mean_a, q) <= ln+( y (1 + ln+(y)^2) )             T -> horizon (0 for KL-UCB)
 
 - Bounded estimates (randomised response): mapped to [0, 1], d is the Bernoulli divergence. Arms keep their order, so
   this is KL-UCB on the privatised bits, asymptotically optimal among learners that see those.
@@ -12,6 +17,7 @@ black box for Algorithm 1. The arm with the largest
 """
 
 import math
+from dataclasses import replace
 from typing import NamedTuple
 
 import jax
@@ -35,6 +41,7 @@ class KlUcb:
     arms: int
     bounded: bool
     exploration: float
+    horizon: float
     reach: float
     proxy: float
     tail: float
@@ -45,9 +52,8 @@ class KlUcb:
     def ask(self, state: State, key: Key) -> Offer:
         pulls = jnp.maximum(state.pulls, 1.0)
         mean = state.total / pulls
-        time = jnp.maximum(jnp.sum(state.pulls), 1.0)
-        budget = jnp.log(time) + self.exploration * jnp.log(jnp.maximum(jnp.log(time), 1.0))
-        index = self._bernoulli(mean, budget / pulls) if self.bounded else self._gaussian(mean, budget / pulls)
+        level = jnp.where(self.horizon > 0, self._known_horizon(pulls), self._anytime(pulls)) / pulls
+        index = self._bernoulli(mean, level) if self.bounded else self._gaussian(mean, level)
         arm = jnp.argmax(jnp.where(state.pulls > 0, index, jnp.inf))
         return Offer(arm, arm)
 
@@ -55,6 +61,14 @@ class KlUcb:
         """Rewards in [0, 1]: one minus the loss, mapped from the range of the estimates where that is bounded."""
         reward = 0.5 - (estimate - 0.5) / (2 * self.reach) if self.bounded else 1 - estimate
         return State(state.pulls.at[memo].add(1.0), state.total.at[memo].add(reward))
+
+    def _anytime(self, pulls: jax.Array) -> jax.Array:
+        time = jnp.sum(pulls)
+        return jnp.log(time) + self.exploration * jnp.log(jnp.maximum(jnp.log(time), 1.0))
+
+    def _known_horizon(self, pulls: jax.Array) -> jax.Array:
+        share = jnp.maximum(self.horizon / (self.arms * pulls), 1.0)  # below one the logarithm counts as zero
+        return jnp.log(share * (1 + jnp.log(share) ** 2))
 
     def _bernoulli(self, mean: jax.Array, level: jax.Array) -> jax.Array:
         p = jnp.clip(mean, 1e-12, 1 - 1e-12)
@@ -78,8 +92,14 @@ def build(task: Task, noise: Noise) -> KlUcb:
     return KlUcb(
         arms=task.arms,
         bounded=bounded,
-        exploration=float(task.tuning["exploration"]),
+        exploration=float(task.tuning.get("exploration", 0.0)),
+        horizon=0.0,
         reach=noise.bound if bounded else 1.0,
         proxy=noise.proxy,
         tail=noise.tail,
     )
+
+
+def build_plus_plus(task: Task, noise: Noise) -> KlUcb:
+    """kl-UCB++: the same learner, told the horizon."""
+    return replace(build(task, noise), horizon=float(task.rounds))

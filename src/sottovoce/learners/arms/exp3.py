@@ -1,0 +1,60 @@
+"""EXP3: exponential weights on importance-weighted losses, for adversarial arms.
+
+Auer, Cesa-Bianchi, Freund and Schapire, "The nonstochastic multiarmed bandit problem", SIAM J. Computing 2002, in the
+anytime form for losses of Bubeck and Cesa-Bianchi, "Regret analysis of stochastic and nonstochastic multi-armed bandit
+problems" (2012), theorem 3.1; a black box of the paper's Algorithm 1.
+
+    w_t ~ exp(-eta_t L),  eta_t = sqrt(ln K / (K t)),  L += loss / w_t on the arm played        L -> state.losses
+
+The estimate is mapped to [0, 1] from the range it can have (`reach` around 1/2; unbounded noise is clipped at the
+largest expected in the horizon), so the published algorithm runs on a bounded loss whose gaps are smaller by 2 * reach.
+"""
+
+import math
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from sottovoce.core.task import Task
+from sottovoce.learners.arms.tsallis_inf import largest_noise
+from sottovoce.learners.base import Key, Offer, categorical, configuration, pick
+from sottovoce.privacy.decode import Noise
+
+
+class State(NamedTuple):
+    losses: jax.Array
+    round: jax.Array
+
+
+class Memo(NamedTuple):
+    arm: jax.Array
+    weight: jax.Array
+
+
+@configuration("arms")
+class Exp3:
+    """See the module's first lines."""
+
+    arms: int
+    reach: float
+
+    def init(self) -> State:
+        return State(jnp.zeros(self.arms), jnp.asarray(1.0))
+
+    def ask(self, state: State, key: Key) -> Offer:
+        rate = jnp.sqrt(math.log(self.arms) / (self.arms * state.round))
+        weights = jax.nn.softmax(-rate * state.losses)
+        arm = categorical(key, weights)
+        return Offer(arm, Memo(arm, pick(weights, arm)))
+
+    def tell(self, state: State, memo: Memo, estimate: jax.Array) -> State:
+        loss = jnp.clip((estimate - 0.5) / (2 * self.reach) + 0.5, 0.0, 1.0)
+        played = jnp.arange(self.arms) == memo.arm
+        return State(state.losses + jnp.where(played, loss / memo.weight, 0.0), state.round + 1)
+
+
+def build(task: Task, noise: Noise) -> Exp3:
+    """The learner for this task and this noise."""
+    bounded = math.isfinite(noise.bound)
+    return Exp3(arms=task.arms, reach=noise.bound if bounded else 0.5 + largest_noise(noise, task.rounds))

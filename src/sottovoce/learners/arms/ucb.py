@@ -1,0 +1,54 @@
+"""UCB for sub-Gaussian noise: the arm with the largest mean reward plus deviation, for stochastic arms.
+
+The (alpha, psi)-UCB of Bubeck and Cesa-Bianchi, "Regret analysis of stochastic and nonstochastic multi-armed bandit
+problems" (2012), section 2.2, with psi of a sub-Gaussian variable; a black box of the paper's Algorithm 1. The index is
+
+    mean + sqrt(2 alpha proxy ln t / N)        alpha -> exploration (above 2 in theory, 1 in practice)
+
+where `proxy` is the variance proxy of an estimate, the reward's own spread included: 1/4 + sigma^2 for Gaussian noise
+as in the paper, reach^2 for randomised response (Hoeffding). Laplace noise is not sub-Gaussian and adds Bernstein's
+term.
+"""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from sottovoce.core.task import Task
+from sottovoce.learners.base import Key, Offer, configuration
+from sottovoce.privacy.decode import Noise
+
+
+class State(NamedTuple):
+    pulls: jax.Array
+    total: jax.Array
+
+
+@configuration("arms")
+class Ucb:
+    """See the module's first lines."""
+
+    arms: int
+    exploration: float
+    proxy: float
+    tail: float
+
+    def init(self) -> State:
+        return State(jnp.zeros(self.arms), jnp.zeros(self.arms))
+
+    def ask(self, state: State, key: Key) -> Offer:
+        pulls = jnp.maximum(state.pulls, 1.0)
+        level = self.exploration * jnp.log(jnp.maximum(jnp.sum(state.pulls), 1.0)) / pulls
+        index = -state.total / pulls + jnp.sqrt(2 * self.proxy * level) + self.tail * level
+        arm = jnp.argmax(jnp.where(state.pulls > 0, index, jnp.inf))
+        return Offer(arm, arm)
+
+    def tell(self, state: State, memo: jax.Array, estimate: jax.Array) -> State:
+        return State(state.pulls.at[memo].add(1.0), state.total.at[memo].add(estimate))
+
+
+def build(task: Task, noise: Noise) -> Ucb:
+    """The learner for this task and this noise."""
+    exploration = float(task.tuning["exploration"])
+    return Ucb(arms=task.arms, exploration=exploration, proxy=noise.proxy, tail=noise.tail)
