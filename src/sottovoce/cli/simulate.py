@@ -81,7 +81,11 @@ def run(study: "Study", out: Path | None, *, fresh: bool, parquet: bool, json: P
     folder.export(curves, parquet)
     console = Console()
     console.print(_table(study, curves))
+    if any(curve.correct is not None for curve in curves):
+        console.print()
+        console.print(_best_arm_table(curves))
     report = write_report(folder.path, study, curves)
+    console.print()
     console.print("growth: exponent of the regret over the second half; at 1 nothing is learned", style="dim")
     console.print(f"report: {report}", highlight=False, soft_wrap=True)
     write_rows(json, [row(study, curve) for curve in curves])
@@ -117,7 +121,7 @@ def _table(study: "Study", curves: "list[Curve]") -> "Table":
     from sottovoce.sim.report import who
 
     title = f"{study.learner}: regret after {study.rounds:,} rounds, mean of {study.seeds} seeds and 95 % interval"
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0))
     for column in ("who", "epsilon", "delta", "regret", "interval", "of uniform", "growth"):
         table.add_column(column, justify="left" if column == "who" else "right", no_wrap=True)
     uniform = {c.cell.world: float(c.regret[:, -1].mean()) for c in curves if c.cell.role == "uniform"}
@@ -136,6 +140,26 @@ def _table(study: "Study", curves: "list[Curve]") -> "Table":
                 style="bold green" if curve.cell.role == "chosen" else None,
             )
         table.add_section()
+    return table
+
+
+def _best_arm_table(curves: "list[Curve]") -> "Table":
+    from rich import box
+    from rich.table import Table
+
+    from sottovoce.sim.report import who
+
+    table = Table(
+        title="the best arm", title_justify="left", box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0)
+    )
+    for column in ("who", "epsilon", "samples", "right", "stopped"):
+        table.add_column(column, justify="left" if column == "who" else "right", no_wrap=True)
+    for curve in curves:
+        if curve.correct is not None:
+            stopped = (curve.samples < curve.rounds[-1]).mean()
+            epsilon = f"{curve.cell.task.epsilon:g}" if curve.cell.private else "-"
+            samples = f"{curve.samples.mean():,.0f}"
+            table.add_row(who(curve), epsilon, samples, f"{curve.correct.mean():.0%}", f"{stopped:.0%}")
     return table
 
 

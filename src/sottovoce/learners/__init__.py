@@ -7,6 +7,7 @@ from sottovoce.core.task import Task, algorithm_of
 from sottovoce.learners.arms import exp3, kl_ucb, thompson, tsallis_inf, ucb
 from sottovoce.learners.base import Learner
 from sottovoce.learners.contextual import linucb
+from sottovoce.learners.pure_exploration import lil_ucb
 from sottovoce.learners.uniform import UniformArms, UniformContext
 from sottovoce.privacy.decode import Noise
 
@@ -17,6 +18,7 @@ LEARNERS: dict[str, Callable[[Task, Noise], Learner]] = {
     "kl-ucb": kl_ucb.build,
     "kl-ucb-plus-plus": kl_ucb.build_plus_plus,
     "thompson": thompson.build,
+    "lil-ucb": lil_ucb.build,
     "linucb": linucb.build,
 }
 

@@ -32,6 +32,14 @@ class Learner(Protocol):
     def tell(self, state: Any, memo: Any, estimate: Any) -> Any: ...
 
 
+class StoppingLearner(Learner, Protocol):
+    """A learner that knows when it knows enough. After `done` no more offers are made; `recommend` is served."""
+
+    def done(self, state: Any) -> jax.Array: ...
+
+    def recommend(self, state: Any) -> jax.Array: ...
+
+
 Class = TypeVar("Class", bound=type)
 
 

@@ -11,7 +11,17 @@ from sottovoce.learners.base import Learner
 from sottovoce.privacy.mechanisms import Mechanism
 from sottovoce.sim.loop import begin, play_round, publish_state
 from sottovoce.sim.noise import channel_of
-from sottovoce.sim.run import Case, Trace, check_run, checkpoints_of, publication, seed_keys, setting_of, world_for
+from sottovoce.sim.run import (
+    Case,
+    Trace,
+    check_run,
+    checkpoints_of,
+    publication,
+    seed_keys,
+    setting_of,
+    trace_of,
+    world_for,
+)
 from sottovoce.sim.worlds.base import World
 from sottovoce.users import LocalUser
 
@@ -43,7 +53,7 @@ def simulate_on_host(
     setting = setting_of(Case(learner, mechanism), user, publish_every, delay)
     ends = checkpoints_of(rounds, checkpoints)
     publish = publication(rounds, publish_every, getattr(learner, "growth", 1.0))
-    regrets, states = [], []
+    regrets, states, samples, bests = [], [], [], []
     with jax.enable_x64(True):
         channel = jax.tree.map(jnp.asarray, channel_of(mechanism))
         for key in seed_keys(seed, seeds):
@@ -60,6 +70,8 @@ def simulate_on_host(
                 regret.append(float(jnp.max(carry.regret)))
             regrets.append([regret[end - 1] for end in ends])
             states.append(carry.state)
-    state = jax.tree.map(lambda *leaves: np.stack(leaves), *states)
-    finite = all(bool(np.all(np.isfinite(leaf))) for leaf in jax.tree.leaves(state))
-    return Trace(ends, np.array(regrets), finite, state)
+            samples.append(float(carry.samples))
+            bests.append(getattr(here, "best", None))
+        state = jax.tree.map(lambda *leaves: np.stack(leaves), *states)
+        best = None if None in bests else np.array(bests)
+        return trace_of(learner, ends, np.array(regrets), state, np.array(samples), best)

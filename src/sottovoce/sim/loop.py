@@ -28,6 +28,8 @@ class Carry(NamedTuple):
     published: Any
     queue: Any
     regret: Any
+    samples: Any
+    """How many people have answered; fewer than the rounds once a learner has stopped."""
 
 
 # --- the compiled loop: axes are (cases, seeds) ----------------------------------------------------------------------
@@ -83,7 +85,7 @@ def begin(setting: Setting, learner: Any, channel: Any, world: Any, key: jax.Arr
     state = learner.init()
     if hasattr(learner, "refresh") and getattr(learner, "growth", 1.0) <= 1:
         state = learner.refresh(state)
-    carry = Carry(state, state if setting.lazy else (), (), jnp.zeros(()))
+    carry = Carry(state, state if setting.lazy else (), (), jnp.zeros(()), jnp.zeros(()))
     report, regret = jax.eval_shape(lambda: whisper(setting, learner, channel, world, key, carry, jnp.zeros((), int)))
     queue = jax.tree.map(lambda leaf: jnp.zeros((setting.delay, *leaf.shape), leaf.dtype), report)
     return carry._replace(queue=queue if setting.delay else (), regret=jnp.zeros(regret.shape, regret.dtype))
@@ -107,9 +109,19 @@ def whisper(
 def play_round(
     setting: Setting, learner: Any, channel: Any, world: Any, key: jax.Array, carry: Carry, round: jax.Array
 ) -> Carry:
-    """One person comes, and the report that is due now is told."""
+    """One person comes, and the report that is due now is told; nothing happens after a learner has stopped."""
+    after = _play(setting, learner, channel, world, key, carry, round)
+    if not hasattr(learner, "done"):
+        return after
+    done = learner.done(carry.state)
+    return jax.tree.map(lambda old, new: jnp.where(done, old, new), carry, after)
+
+
+def _play(
+    setting: Setting, learner: Any, channel: Any, world: Any, key: jax.Array, carry: Carry, round: jax.Array
+) -> Carry:
     report, regret = whisper(setting, learner, channel, world, key, carry, round)
-    carry = carry._replace(regret=carry.regret + regret)
+    carry = carry._replace(regret=carry.regret + regret, samples=carry.samples + 1)
     if not setting.delay:
         return carry._replace(state=learner.tell(carry.state, *report))
     slot = round % setting.delay

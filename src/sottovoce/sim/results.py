@@ -34,7 +34,9 @@ class Folder:
         """The finished curve of this cell, if there is one."""
         try:
             with np.load(self.cells / f"{cell.name}.npz") as stored:
-                return Curve(cell, stored["rounds"], stored["regret"], float(stored["seconds"]))
+                correct = stored.get("correct", None)
+                seconds = float(stored["seconds"])
+                return Curve(cell, stored["rounds"], stored["regret"], seconds, stored["samples"], correct)
         except (OSError, KeyError, ValueError, zipfile.BadZipFile):
             return None
 
@@ -42,7 +44,8 @@ class Folder:
         """Written whole or not at all."""
         target = self.cells / f"{curve.cell.name}.npz"
         partial = target.with_suffix(".partial.npz")
-        np.savez(partial, rounds=curve.rounds, regret=curve.regret, seconds=curve.seconds)
+        arrays = {name: getattr(curve, name) for name in ("rounds", "regret", "seconds", "samples", "correct")}
+        np.savez(partial, **{name: array for name, array in arrays.items() if array is not None})
         partial.replace(target)
 
     def export(self, curves: list[Curve], parquet: bool = False) -> None:
@@ -90,6 +93,19 @@ def row(study: Study, curve: Curve) -> dict[str, Any]:
         "growth": None if np.isnan(curve.growth()) else curve.growth(),
         "bytes_per_report": report_size(mechanism_of(contract)) if cell.private else None,
         "seconds": curve.seconds,
+        **_best_arm(curve),
+    }
+
+
+def _best_arm(curve: Curve) -> dict[str, float]:
+    """What a run that looks for the best arm adds: mean samples, the shares of right answers and of stopped runs."""
+    if curve.correct is None:
+        return {}
+    stopped = curve.samples < curve.rounds[-1]
+    return {
+        "samples": float(curve.samples.mean()),
+        "correct": float(curve.correct.mean()),
+        "stopped": float(stopped.mean()),
     }
 
 

@@ -40,6 +40,16 @@ class Trace(NamedTuple):
     """False if any state ceased to be a number; JAX itself does not raise."""
     state: Any
     """The learners' final states, leaves with a leading axis of seeds."""
+    samples: NDArray[np.float64]
+    """How many people answered, for each seed: fewer than the rounds where a learner stopped."""
+    recommended: NDArray[np.int64] | None = None
+    """What each seed's learner recommends, if it is one that stops."""
+    correct: NDArray[np.bool_] | None = None
+    """Whether that is the world's `best`."""
+
+    @property
+    def stopped(self) -> NDArray[np.bool_]:
+        return self.samples < self.rounds[-1]
 
 
 class Case(NamedTuple):
@@ -121,7 +131,10 @@ def simulate_grid(
                 if progress:
                     progress(int(end - start))
                 start = int(end)
-        return _traces(ends, np.stack(regrets, axis=-1), [part.carry.state for part in parts])
+                if all(part.stopped(start) for part in parts):
+                    break
+        regrets += regrets[-1:] * (len(ends) - len(regrets))
+        return _traces([case.learner for case in cases], ends, np.stack(regrets, axis=-1), parts)
 
 
 class _Part:
@@ -137,6 +150,15 @@ class _Part:
         with jax.enable_x64(True):  # the setting is local to a thread
             self.carry, regret = advance_all(*self._arguments(), rounds, publish)
             return np.asarray(regret)
+
+    def stopped(self, rounds: int) -> bool:
+        """Nobody answered in the last round: every learner here has stopped."""
+        return bool(np.max(self.carry.samples) < rounds)
+
+    def best(self) -> NDArray | None:
+        """The best action of each seed's world, where the world says so."""
+        best = getattr(join(self.world, self.world_fixed), "best", None)
+        return None if best is None else np.asarray(best)
 
     def calls_library(self) -> bool:
         lowered = advance_all.lower(*self._arguments(), np.zeros(1, int), np.ones(1, bool))
@@ -236,9 +258,26 @@ def _sampler(rest: Any) -> tuple[Callable[[list[Any], jax.Array], list[Any]], li
     return jax.jit(jax.vmap(one, (None, 0))), shapes
 
 
-def _traces(ends: NDArray, regret: NDArray, states: list[Any]) -> list[Trace]:
-    state = jax.tree.map(lambda *leaves: np.concatenate(leaves, axis=1), *states)
-    finite = [bool(all(np.all(np.isfinite(leaf[i])) for leaf in jax.tree.leaves(state))) for i in range(len(regret))]
+def _traces(learners: list[Any], ends: NDArray, regret: NDArray, parts: list[_Part]) -> list[Trace]:
+    state = _gathered([part.carry.state for part in parts])
+    samples = _gathered([part.carry.samples for part in parts])
+    bests = [part.best() for part in parts]
+    best = None if any(b is None for b in bests) else np.concatenate([b for b in bests if b is not None])
     return [
-        Trace(ends, regret[i], finite[i], jax.tree.map(lambda leaf, i=i: leaf[i], state)) for i in range(len(regret))
+        trace_of(learner, ends, regret[i], jax.tree.map(lambda leaf, i=i: leaf[i], state), samples[i], best)
+        for i, learner in enumerate(learners)
     ]
+
+
+def _gathered(shares: list[Any]) -> Any:
+    """The parts' seeds side by side again; axes are (cases, seeds)."""
+    return jax.tree.map(lambda *leaves: np.concatenate(leaves, axis=1), *shares)
+
+
+def trace_of(learner: Any, ends: NDArray, regret: NDArray, state: Any, samples: NDArray, best: NDArray | None) -> Trace:
+    """One case's seeds, with what they recommend and whether that is right."""
+    finite = bool(all(np.all(np.isfinite(leaf)) for leaf in jax.tree.leaves(state)))
+    recommend = getattr(learner, "recommend", None)
+    recommended = np.asarray(jax.vmap(recommend)(state)) if recommend else None
+    correct = recommended == best if recommended is not None and best is not None else None
+    return Trace(ends, regret, finite, state, samples, recommended, correct)

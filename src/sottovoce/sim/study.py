@@ -37,7 +37,7 @@ class Study(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     seed: int = 0
     publish_every: int = 1
     delay: int = 0
-    options: dict[str, float | str] = {}
+    options: dict[str, float | str | list[float]] = {}
     """Options of the world."""
     tuning: dict[str, float | str] = {}
     """Overrides of the preset's numbers."""
@@ -76,6 +76,10 @@ class Curve(NamedTuple):
     regret: NDArray[np.float64]
     """A row per seed, a column per checkpoint."""
     seconds: float
+    samples: NDArray[np.float64]
+    """How many people answered, for each seed."""
+    correct: NDArray[np.bool_] | None = None
+    """Whether the best arm was recommended, where the learner is one that stops."""
 
     def interval(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """Mean and 95 % interval (Student's t over seeds) at every checkpoint; without spread for a single seed."""
@@ -153,7 +157,10 @@ def _run_batch(study: Study, batch: list[tuple[Cell, Case]], progress: Progress 
     for (cell, _), trace in zip(batch, traces, strict=True):
         if not trace.finite:
             raise ArithmeticError(f"{cell.name} left the real numbers; please report this with the command you typed")
-    return [Curve(cell, trace.rounds, trace.regret, seconds) for (cell, _), trace in zip(batch, traces, strict=True)]
+    return [
+        Curve(cell, trace.rounds, trace.regret, seconds, trace.samples, trace.correct)
+        for (cell, _), trace in zip(batch, traces, strict=True)
+    ]
 
 
 def _case(cell: Cell) -> Case:

@@ -1,34 +1,45 @@
 """Worlds of a few arms with losses in {0, 1}."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
+from sottovoce.core.errors import ConfigurationError
 from sottovoce.learners.base import Key, configuration, pick
 
 
 @configuration("arms")
 class Arms:
-    """Bernoulli arms: one is better than the others by `gap`; which one is drawn for every seed."""
+    """Bernoulli arms: one is better than the others by `gap`, or `losses` of your own; in another order each seed."""
 
     arms: int
     gap: float = 0.2
     loss: float = 0.5
+    losses: Any = None
     best: jax.typing.ArrayLike = 0
 
+    def __post_init__(self) -> None:
+        if self.losses is not None and len(self.losses) != self.arms:
+            raise ConfigurationError(f"losses must have one number per arm: {self.arms}, got {len(self.losses)}")
+
     def sample(self, key: Key) -> "Arms":
-        best = jax.random.randint(key, (), 0, self.arms)
-        return Arms(arms=self.arms, gap=self.gap, loss=self.loss, best=best)
+        if self.losses is None:
+            best = jax.random.randint(key, (), 0, self.arms)
+            losses = jnp.where(jnp.arange(self.arms) == best, self.loss - self.gap, self.loss)
+        else:
+            losses = jax.random.permutation(key, jnp.asarray(self.losses))
+            best = jnp.argmin(losses)
+        return Arms(arms=self.arms, gap=self.gap, loss=self.loss, losses=losses, best=best)
 
     def visit(self, round: jax.Array, key: Key) -> jax.Array:
-        return jnp.where(jnp.arange(self.arms) == self.best, self.loss - self.gap, self.loss)
+        return self.losses
 
     def outcome(self, context: jax.Array, action: jax.Array, key: Key) -> jax.Array:
         return (jax.random.uniform(key, dtype=context.dtype) < pick(context, action)).astype(context.dtype)
 
     def regret(self, context: jax.Array, action: jax.Array) -> jax.Array:
-        return pick(context, action) - (self.loss - self.gap)
+        return pick(context, action) - jnp.min(context)
 
 
 class Mood(NamedTuple):

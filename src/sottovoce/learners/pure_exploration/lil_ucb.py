@@ -1,0 +1,113 @@
+"""lil'UCB: find the best arm with few samples, at a given confidence; what a sample costs follows the noise.
+
+Jamieson, Malloy, Nowak and Bubeck, "lil'UCB: an optimal exploration algorithm for multi-armed bandits", COLT 2014; the
+black box of the paper's private best-arm identification (appendix B.2). Pull the arm with the largest
+
+    mean + (1 + beta)(1 + sqrt e) sqrt( 2 s^2 (1 + e) ln( ln((1 + e) N + 2) / delta ) / N )
+
+until one arm has been pulled 1 + lambda times as often as all others together. s^2 -> proxy, N -> pulls.
+
+- "theory": e = 0.01, beta = 1, lambda = 9, delta = (sqrt(1 + nu) - 1)^2 / (4 c_e) with c_e = (2+e)/e (1/ln(1+e))^(1+e).
+- "heuristic": e = 0, beta = 1/2, lambda = 1 + 10/K, delta = nu/5, which the authors recommend.
+- Both also stop like LUCB: when the best arm's lower bound passes every other upper bound, at confidence nu/K each.
+
+Departures: the + 2 keeps the double logarithm positive from the first pull on; rewards are one minus the loss; s^2 is
+what the noise is known to be (the paper's 1/4 + sigma^2 for Gaussian noise, the squared reach of randomised response).
+"""
+
+import math
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from sottovoce.core.errors import ConfigurationError, UnknownName
+from sottovoce.core.task import Task
+from sottovoce.learners.base import Key, Offer, configuration
+from sottovoce.privacy.decode import Noise
+
+
+class State(NamedTuple):
+    pulls: jax.Array
+    total: jax.Array
+
+
+@configuration("arms")
+class LilUcb:
+    """See the module's first lines."""
+
+    arms: int
+    proxy: float
+    failure: float
+    """nu: the probability of a wrong answer."""
+    slack: float
+    """e"""
+    boost: float
+    """beta"""
+    ratio: float
+    """lambda"""
+    delta: float
+
+    def init(self) -> State:
+        return State(jnp.zeros(self.arms), jnp.zeros(self.arms))
+
+    def ask(self, state: State, key: Key) -> Offer:
+        index = self._means(state) + (1 + self.boost) * self._radius(state.pulls, self.delta)
+        arm = jnp.argmax(jnp.where(state.pulls > 0, index, jnp.inf))
+        return Offer(arm, arm)
+
+    def tell(self, state: State, memo: jax.Array, estimate: jax.Array) -> State:
+        return State(state.pulls.at[memo].add(1.0), state.total.at[memo].add(1 - estimate))
+
+    def done(self, state: State) -> jax.Array:
+        others = jnp.sum(state.pulls) - state.pulls
+        dominates = jnp.any(state.pulls >= 1 + self.ratio * others)
+        return jnp.all(state.pulls > 0) & (dominates | self._separated(state))
+
+    def recommend(self, state: State) -> jax.Array:
+        """The arm pulled most when one dominates; otherwise the best so far."""
+        others = jnp.sum(state.pulls) - state.pulls
+        dominates = state.pulls >= 1 + self.ratio * others
+        best = jnp.argmax(jnp.where(state.pulls > 0, self._means(state), -jnp.inf))
+        return jnp.where(jnp.any(dominates), jnp.argmax(dominates), best)
+
+    def _separated(self, state: State) -> jax.Array:
+        means, radius = self._means(state), self._radius(state.pulls, self.failure / self.arms)
+        leader = jnp.argmax(means)
+        others = jnp.where(jnp.arange(self.arms) == leader, -jnp.inf, means + radius)
+        return means[leader] - radius[leader] >= jnp.max(others)
+
+    def _means(self, state: State) -> jax.Array:
+        return state.total / jnp.maximum(state.pulls, 1.0)
+
+    def _radius(self, pulls: jax.Array, delta: jax.Array | float) -> jax.Array:
+        pulls = jnp.maximum(pulls, 1.0)
+        grown = 1 + self.slack
+        doubly = jnp.log(jnp.log(grown * pulls + 2) / delta)
+        return (1 + jnp.sqrt(self.slack)) * jnp.sqrt(2 * self.proxy * grown * doubly / pulls)
+
+
+def build(task: Task, noise: Noise) -> LilUcb:
+    """The learner for this task and this noise."""
+    if noise.tail:
+        raise ConfigurationError("lil-ucb needs sub-Gaussian estimates; use mechanism levels or gaussian, not laplace")
+    failure, rule = float(task.tuning["failure"]), str(task.tuning["rule"])
+    if rule == "theory":
+        slack, boost, ratio, delta = 0.01, 1.0, 9.0, theory_delta(failure)
+    elif rule == "heuristic":
+        slack, boost, ratio, delta = 0.0, 0.5, 1 + 10 / task.arms, failure / 5
+    else:
+        raise UnknownName("rule of lil-ucb", rule, ["theory", "heuristic"])
+    return LilUcb(
+        arms=task.arms, proxy=noise.proxy, failure=failure, slack=slack, boost=boost, ratio=ratio, delta=delta
+    )
+
+
+def theory_delta(failure: float, slack: float = 0.01) -> float:
+    """The delta for which the theorem's failure probability is `failure`.
+
+    >>> f"{theory_delta(0.1):.4e}"
+    '2.8155e-08'
+    """
+    constant = (2 + slack) / slack * (1 / math.log(1 + slack)) ** (1 + slack)
+    return (math.sqrt(1 + failure) - 1) ** 2 / (4 * constant)
