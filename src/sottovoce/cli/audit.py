@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sottovoce.cli.output import write_rows
+from sottovoce.cli.output import table_of, write_rows
 
 if TYPE_CHECKING:
     from sottovoce.privacy.audit import Subject, Verdict
@@ -30,7 +30,9 @@ def audit(
     verdicts = _audited(_subjects(everything, mechanism), trials, workers, console)
     honest, planted = ([v for v in verdicts if (v.planted is None) == sound] for sound in (True, False))
     console.print(_honest(honest))
+    console.print()
     console.print(_planted(planted))
+    console.print()
     write_rows(json_file, [_row(verdict) for verdict in verdicts])
     failed = sum(not verdict.passed for verdict in verdicts)
     console.print(f"{len(verdicts)} audited, {failed} failed.")
@@ -66,7 +68,7 @@ def _audited(subjects: list["Subject"], trials: int, workers: int | None, consol
 
 
 def _honest(verdicts: list["Verdict"]) -> Any:
-    table = _table("What the mechanisms give away", "epsilon", "delta", "at least", "share", "verdict")
+    table = table_of("What the mechanisms give away", "mechanism", "epsilon", "delta", "at least", "share", "verdict")
     for v in verdicts:
         verdict = "[green]kept[/]" if v.passed else f"[bold red]BROKEN[/] {v.evidence}"
         share = f"{v.lower_bound / v.epsilon:.0%}"
@@ -76,21 +78,10 @@ def _honest(verdicts: list["Verdict"]) -> Any:
 
 
 def _planted(verdicts: list["Verdict"]) -> Any:
-    table = _table("Devices broken on purpose", "epsilon", "at least", "verdict", "evidence")
+    table = table_of("Devices broken on purpose", "mechanism", "epsilon", "at least", "verdict", "evidence")
     for v in verdicts:
         verdict = "[green]caught[/]" if v.passed else "[bold red]MISSED[/]"
         table.add_row(f"{v.mechanism}, {v.planted}", f"{v.epsilon:g}", f"{v.lower_bound:.3f}", verdict, v.evidence)
-    return table
-
-
-def _table(title: str, *headings: str) -> Any:
-    from rich import box
-    from rich.table import Table
-
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    for heading in ("mechanism", *headings):
-        words = heading in ("mechanism", "verdict", "evidence")
-        table.add_column(heading, justify="left" if words else "right", no_wrap=heading != "evidence")
     return table
 
 

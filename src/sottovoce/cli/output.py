@@ -1,8 +1,14 @@
-"""What every command that computes does with its rows."""
+"""What every command does with its rows: a table for people, JSON for programs."""
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+WORDS = {"who", "mechanism", "verdict", "evidence"}
+"""Columns of words stand left, columns of numbers right."""
 
 
 def write_rows(path: Path | None, rows: list[dict[str, Any]]) -> None:
@@ -10,3 +16,14 @@ def write_rows(path: Path | None, rows: list[dict[str, Any]]) -> None:
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps({"rows": rows}, indent=2, allow_nan=False) + "\n")
+
+
+def table_of(title: str, *headings: str) -> "Table":
+    """An empty table without a frame, narrow enough for 80 columns; only evidence may wrap."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0))
+    for heading in headings:
+        table.add_column(heading, justify="left" if heading in WORDS else "right", no_wrap=heading != "evidence")
+    return table

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sottovoce.cli.output import write_rows
+from sottovoce.cli.output import table_of, write_rows
 from sottovoce.core.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -115,15 +115,10 @@ def _run(folder: "Folder", study: "Study", cells: list, fresh: bool) -> "list[Cu
 
 def _table(study: "Study", curves: "list[Curve]") -> "Table":
     """A section per world; fits 80 columns."""
-    from rich import box
-    from rich.table import Table
-
     from sottovoce.sim.report import who
 
     title = f"{study.learner}: regret after {study.rounds:,} rounds, mean of {study.seeds} seeds and 95 % interval"
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0))
-    for column in ("who", "epsilon", "delta", "regret", "interval", "of uniform", "growth"):
-        table.add_column(column, justify="left" if column == "who" else "right", no_wrap=True)
+    table = table_of(title, "who", "epsilon", "delta", "regret", "interval", "of uniform", "growth")
     uniform = {c.cell.world: float(c.regret[:, -1].mean()) for c in curves if c.cell.role == "uniform"}
     for world in study.worlds:
         table.add_row(f"[bold]{world}[/]")
@@ -144,16 +139,9 @@ def _table(study: "Study", curves: "list[Curve]") -> "Table":
 
 
 def _best_arm_table(curves: "list[Curve]") -> "Table":
-    from rich import box
-    from rich.table import Table
-
     from sottovoce.sim.report import who
 
-    table = Table(
-        title="the best arm", title_justify="left", box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0)
-    )
-    for column in ("who", "epsilon", "samples", "right", "stopped"):
-        table.add_column(column, justify="left" if column == "who" else "right", no_wrap=True)
+    table = table_of("the best arm", "who", "epsilon", "samples", "right", "stopped")
     for curve in curves:
         if curve.correct is not None:
             stopped = (curve.samples < curve.rounds[-1]).mean()
