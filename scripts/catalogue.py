@@ -72,8 +72,8 @@ def _section(name: str, algorithm: Algorithm) -> str:
         (f"`{preset}`", *_gate(numbers["gate"]), _numbers(numbers.get("tuning", {})))
         for preset, numbers in algorithm.presets.items()
     ]
-    habit = "chooses on the device" if algorithm.contextual else "plays the action of the offer"
-    shape = " --dimension 5" if algorithm.contextual else ""
+    habit = "chooses on the device" if algorithm.actions == "features" else "plays the action of the offer"
+    shape = "" if algorithm.actions == "arms" else " --dimension 5"
     lines = [
         f"\n## {name}\n",
         f"**{algorithm.title}.** {_sentence(algorithm.setting)}\n",

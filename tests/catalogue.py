@@ -6,9 +6,12 @@ from sottovoce.core.task import Task, algorithms, task
 from sottovoce.learners.base import Learner
 from sottovoce.privacy.mechanisms import Mechanism
 from sottovoce.sim.halves import halves
-from sottovoce.sim.worlds import world_of
+from sottovoce.sim.worlds import world_of_task
 from sottovoce.sim.worlds.base import World
 from sottovoce.users import LocalUser
+
+SHAPES = {"arms": {"arms": 4}, "features": {"arms": 4, "dimension": 3}, "points": {"dimension": 2}}
+"""A small shape for each kind of actions."""
 
 
 class Ready(NamedTuple):
@@ -21,10 +24,9 @@ class Ready(NamedTuple):
 
 def ready(learner: str, preset: str = "practical", *, private: bool = True, epsilon: float = 4.0, **numbers) -> Ready:
     """A learner with its user in a world of its kind."""
-    contextual = algorithms()[learner].contextual
-    numbers = {"arms": 4, "rounds": 400, "dimension": 3 if contextual else 0} | numbers
-    contract = task(learner, preset, epsilon=epsilon, **numbers)
-    world = world_of("linear" if contextual else "arms", arms=contract.arms, dimension=contract.dimension)
+    shape = SHAPES[algorithms()[learner].actions]
+    contract = task(learner, preset, epsilon=epsilon, **({"rounds": 400} | shape | numbers))
+    world = world_of_task(contract)
     learner_half, user, mechanism = halves(contract, private=private)
     return Ready(contract, learner_half, user, world, mechanism)
 

@@ -117,7 +117,10 @@ def test_a_study_can_be_a_file(tmp_path: Path):
         (("simulate",), "name a study file or a --learner"),
         (("simulate", "--learner", "linucv"), "unknown learner 'linucv'; choose one of"),
         (("simulate", "--learner", "linucb"), "needs a dimension of at least 1, got 0"),
-        (("simulate", "--learner", "linucb", "--world", "arms"), "linucb learns from features; world 'arms'"),
+        (
+            ("simulate", "--learner", "linucb", "--world", "arms"),
+            "linucb chooses among features; world 'arms' offers arms",
+        ),
         (("simulate", "--learner", "kl-ucb", "--epsilon", "-1"), "epsilon must be a positive finite number, got -1.0"),
         (("simulate", "--learner", "kl-ucb", "--preset", "best"), "unknown preset of kl-ucb 'best'"),
         (("simulate", "--learner", "kl-ucb", "--tune", "c"), "--tune takes NAME=VALUE, got 'c'"),

@@ -8,6 +8,7 @@ import pytest
 from catalogue import PRESETS, Ready, ready
 from sottovoce.core.task import algorithms
 from sottovoce.learners import LEARNERS
+from sottovoce.sim.comparators import COMPARATORS
 from sottovoce.sim.loop import Carry, begin, publish_state, whisper
 from sottovoce.sim.noise import channel_of
 from sottovoce.sim.random import simulation_key
@@ -28,14 +29,15 @@ def first_report(each: Ready):
 
 
 def test_the_catalogue_and_the_registry_name_the_same_learners():
-    assert set(LEARNERS) == set(algorithms())
+    assert set(LEARNERS) | set(COMPARATORS) == set(algorithms())
+    assert set(LEARNERS) == {name for name, algorithm in algorithms().items() if algorithm.trust == "local"}
 
 
 @pytest.mark.parametrize("name", sorted(algorithms()))
 def test_every_learner_says_what_it_is_and_offers_the_two_presets(name: str):
     about = algorithms()[name]
     assert all([about.title, about.setting, about.paper, about.algorithm, about.bound])
-    assert {"paper", "practical"} <= set(about.presets)
+    assert ({"paper", "practical"} if about.trust == "local" else {"practical"}) <= set(about.presets)
 
 
 def test_asking_changes_nothing_and_is_repeatable(each: Ready):

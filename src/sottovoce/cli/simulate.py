@@ -7,6 +7,7 @@ import typer
 
 from sottovoce.cli.output import table_of, write_rows
 from sottovoce.core.errors import ConfigurationError
+from sottovoce.core.task import algorithm_of
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -20,10 +21,11 @@ def simulate(
     file: Annotated[Path | None, typer.Argument(help="A study in TOML (see experiments/), instead of options.")] = None,
     learner: Annotated[str | None, typer.Option(help="See `sottovoce algorithms`.")] = None,
     preset: Annotated[str, typer.Option()] = "practical",
-    world: Annotated[list[str] | None, typer.Option(help="arms, switching-arms or linear; may be repeated.")] = None,
+    world: Annotated[list[str] | None, typer.Option(help="A world by name; may be repeated.")] = None,
     contexts: Annotated[str | None, typer.Option(help="isotropic, ill-conditioned or fixed (linear).")] = None,
-    dimension: Annotated[int, typer.Option(help="Length of the features (contextual learners).")] = 0,
-    arms: Annotated[int, typer.Option()] = 10,
+    dimension: Annotated[int, typer.Option(help="Length of the features, or of a point.")] = 0,
+    region: Annotated[str, typer.Option(help="ball, box or simplex (learners of points).")] = "ball",
+    arms: Annotated[int | None, typer.Option(help="How many actions (default 10; none for points).")] = None,
     gap: Annotated[float | None, typer.Option(help="How much better the best arm is (arms, switching-arms).")] = None,
     epsilon: Annotated[list[float] | None, typer.Option(help="Budget of one report; may be repeated.")] = None,
     delta: Annotated[float | None, typer.Option(help="For mechanisms that need one (default 1e-5).")] = None,
@@ -48,12 +50,14 @@ def simulate(
         raise ConfigurationError("name a study file or a --learner; `sottovoce algorithms` lists them")
     else:
         options = {"contexts": contexts, "gap": gap}
+        points = algorithm_of(learner).actions == "points"
         study = Study(
             learner=learner,
             preset=preset,
             world=world or [],
             dimension=dimension,
-            arms=arms,
+            arms=(0 if points else 10) if arms is None else arms,
+            region={"kind": region} if points else {},
             epsilon=epsilon or [1.0],
             delta=delta,
             rounds=rounds,

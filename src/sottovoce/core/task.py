@@ -5,9 +5,10 @@ A task is plain data. `task()` fills it from a preset; each half of the product 
 
 import hashlib
 import tomllib
+from collections.abc import Mapping
 from functools import lru_cache
 from importlib import resources
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -24,8 +25,9 @@ class Task(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     learner: str
     preset: str
     arms: int
+    """How many actions there are; 0 where the actions are the points of a region."""
     dimension: int
-    """Length of a feature vector; 0 for tasks without context."""
+    """Length of a feature vector or of a point; 0 for a few arms."""
     rounds: int
     epsilon: float
     delta: float
@@ -34,6 +36,8 @@ class Task(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     mechanism: str
     formula: str
     tuning: dict[str, int | float | str]
+    region: dict[str, Any] = {}
+    """The convex set whose points are the actions; empty where there are arms."""
 
     @property
     def budget(self) -> Budget:
@@ -58,7 +62,12 @@ class Algorithm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     bound: str
     user: str
     presets: dict[str, dict[str, Any]]
-    contextual: bool = False
+    actions: Literal["arms", "features", "points"] = "arms"
+    """What is chosen: one of a few arms, an action described by a person's features, a point of a convex region."""
+    world: str = ""
+    """The simulated world it is first tried in; empty for the usual one of its kind of actions."""
+    trust: Literal["local", "central", "none"] = "local"
+    """Who hears raw data: nobody (local), a curator who keeps it (central), the learner (none); simulation only."""
 
 
 @lru_cache(maxsize=1)
@@ -79,8 +88,8 @@ def algorithms() -> dict[str, Algorithm]:
 def algorithm_of(learner: str) -> Algorithm:
     """One algorithm of the catalogue.
 
-    >>> algorithm_of("linucb").contextual
-    True
+    >>> algorithm_of("linucb").actions
+    'features'
     """
     if learner not in algorithms():
         raise UnknownName("learner", learner, algorithms())
@@ -93,21 +102,23 @@ def needs_delta(learner: str, preset: str) -> bool:
     >>> needs_delta("linucb", "paper"), needs_delta("linucb", "practical")
     (True, False)
     """
-    return algorithm_of(learner).presets[preset]["gate"]["mechanism"] == "gaussian"
+    gate = algorithm_of(learner).presets[preset]["gate"]
+    return gate["mechanism"] == "gaussian" or gate.get("delta", False)
 
 
 def task(
     learner: str,
     preset: str = "practical",
     *,
-    arms: int,
     rounds: int,
     epsilon: float,
+    arms: int = 0,
     delta: float | None = None,
     dimension: int = 0,
-    **tuning: float | str,
+    region: Mapping[str, Any] | None = None,
+    **numbers: float | str,
 ) -> Task:
-    """A task from a preset; `tuning` overrides the preset's numbers by name.
+    """A task from a preset; `numbers` override those of the preset's tuning and domain by name.
 
     >>> task("linucb", arms=10, dimension=5, rounds=1000, epsilon=1.0).mechanism
     'sphere'
@@ -117,19 +128,17 @@ def task(
         raise UnknownName(f"preset of {learner}", preset, algorithm.presets)
     chosen = algorithm.presets[preset]
     _check(algorithm, learner, arms, dimension, rounds)
-    gate = dict(chosen["gate"])
     pure = not needs_delta(learner, preset)
     if pure and delta:
         raise ConfigurationError(f"{learner} {preset} promises epsilon alone; leave delta out (got {delta:g})")
     spent = budget(epsilon, 0.0 if pure else DEFAULT_DELTA if delta is None else delta)
-    numbers = dict(chosen.get("tuning", {}))
-    for name, value in tuning.items():
-        if name not in numbers:
-            raise UnknownName(f"tuning of {learner}", name, numbers)
-        numbers[name] = value
+    gate, tuning = chosen["gate"], dict(chosen.get("tuning", {}))
     domain = dict(gate["domain"])
-    if algorithm.contextual:
-        domain["dimension"] = dimension
+    for name, value in numbers.items():
+        if name not in tuning and (name not in domain or name == "kind"):
+            raise UnknownName(f"tuning of {learner}", name, {*tuning, *domain} - {"kind"})
+        (tuning if name in tuning else domain)[name] = value
+    shape = _region(algorithm, learner, region, dimension)
     return Task(
         learner=learner,
         preset=preset,
@@ -139,19 +148,41 @@ def task(
         epsilon=spent.epsilon,
         delta=spent.delta,
         user=algorithm.user,
-        domain=domain,
+        domain=_resolved(domain, {"dimension": dimension, "size": free_coordinates(shape, dimension)} | tuning),
         mechanism=gate["mechanism"],
         formula=gate.get("formula", "analytic"),
-        tuning=numbers,
+        tuning=tuning,
+        region=shape,
     )
 
 
+def free_coordinates(region: Mapping[str, Any], dimension: int) -> int:
+    """How many coordinates of a point are free: one less than there are in a simplex."""
+    return dimension - (region.get("kind") == "simplex")
+
+
+def _resolved(domain: dict[str, Any], names: dict[str, Any]) -> dict[str, Any]:
+    """A number that the preset gives by name (the domain's dimension, say) is looked up."""
+    return {key: int(names[value]) if key != "kind" and value in names else value for key, value in domain.items()}
+
+
+def _region(algorithm: Algorithm, learner: str, region: Mapping[str, Any] | None, dimension: int) -> dict[str, Any]:
+    if algorithm.actions != "points":
+        if region:
+            raise ConfigurationError(f"{learner} does not choose points; leave region out (got {dict(region)})")
+        return {}
+    return dict(region or {"kind": "ball"})
+
+
 def _check(algorithm: Algorithm, learner: str, arms: int, dimension: int, rounds: int) -> None:
-    if arms < 2:
+    if algorithm.actions == "points":
+        if arms:
+            raise ConfigurationError(f"{learner} chooses points of a region; leave arms out (got {arms})")
+    elif arms < 2:
         raise ConfigurationError(f"arms must be at least 2, got {arms}")
     if rounds < 1:
         raise ConfigurationError(f"rounds must be at least 1, got {rounds}")
-    if algorithm.contextual and dimension < 1:
-        raise ConfigurationError(f"{learner} needs a dimension of at least 1, got {dimension}")
-    if not algorithm.contextual and dimension:
+    if algorithm.actions == "arms" and dimension:
         raise ConfigurationError(f"{learner} takes no features; leave dimension out (got {dimension})")
+    if algorithm.actions != "arms" and dimension < 1:
+        raise ConfigurationError(f"{learner} needs a dimension of at least 1, got {dimension}")

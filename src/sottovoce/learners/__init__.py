@@ -7,8 +7,9 @@ from sottovoce.core.task import Task, algorithm_of
 from sottovoce.learners.arms import exp3, kl_ucb, thompson, tsallis_inf, ucb
 from sottovoce.learners.base import Learner
 from sottovoce.learners.contextual import linucb
+from sottovoce.learners.convex.regions import region_of
 from sottovoce.learners.pure_exploration import lil_ucb
-from sottovoce.learners.uniform import UniformArms, UniformContext
+from sottovoce.learners.uniform import UniformArms, UniformContext, UniformPoints
 from sottovoce.privacy.decode import Noise
 
 LEARNERS: dict[str, Callable[[Task, Noise], Learner]] = {
@@ -39,6 +40,10 @@ def learner_of(task: Task, noise: Noise) -> Learner:
 
 def uniform_of(task: Task) -> Learner:
     """Uniform play in the setting of a task."""
-    if algorithm_of(task.learner).contextual:
-        return UniformContext(dimension=task.dimension)
-    return UniformArms(arms=task.arms)
+    match algorithm_of(task.learner).actions:
+        case "features":
+            return UniformContext(dimension=task.dimension)
+        case "points":
+            return UniformPoints(region=region_of(task.region, task.dimension))
+        case _:
+            return UniformArms(arms=task.arms)

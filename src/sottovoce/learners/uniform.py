@@ -1,6 +1,6 @@
 """Uniform play: every action equally likely, nothing learned. The yardstick of every table."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -26,6 +26,22 @@ class UniformArms:
         return Offer(jax.random.randint(key, (), 0, self.arms))
 
     def tell(self, state: State, memo: tuple, estimate: jax.Array) -> State:
+        return State(state.reports + 1)
+
+
+@configuration()
+class UniformPoints:
+    """Any point of the region."""
+
+    region: Any
+
+    def init(self) -> State:
+        return State(jnp.zeros(()))
+
+    def ask(self, state: State, key: Key) -> Offer:
+        return Offer(self.region.place(self.region.uniform(key)))
+
+    def tell(self, state: State, memo: tuple, estimate: object) -> State:
         return State(state.reports + 1)
 
 

@@ -1,6 +1,6 @@
 """From a task's names to the gate it declares: its domain and its calibrated mechanism."""
 
-from sottovoce.core.errors import UnknownName
+from sottovoce.core.errors import ConfigurationError, UnknownName
 from sottovoce.core.task import Task
 from sottovoce.privacy.calibration import calibrate
 from sottovoce.privacy.domains import DOMAINS, Domain
@@ -28,4 +28,6 @@ def mechanism_of(task: Task) -> Mechanism:
     >>> mechanism_of(task("tsallis-inf", arms=3, rounds=10, epsilon=1.0)).levels
     2
     """
+    if task.mechanism == "none":
+        raise ConfigurationError(f"{task.learner} hears raw data; it exists in simulation only")
     return calibrate(task.mechanism, domain_of(task), task.budget, task.formula)

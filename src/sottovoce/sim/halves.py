@@ -2,12 +2,13 @@
 
 from typing import NamedTuple
 
-from sottovoce.core.task import Task
+from sottovoce.core.task import Task, algorithm_of
 from sottovoce.learners import learner_of
 from sottovoce.learners.base import Learner
 from sottovoce.privacy.contract import domain_of, mechanism_of
 from sottovoce.privacy.decode import noise_of, silence
 from sottovoce.privacy.mechanisms import Mechanism
+from sottovoce.sim.comparators import comparator_of
 from sottovoce.users import LocalUser, user_of
 
 
@@ -26,6 +27,8 @@ def halves(task: Task, *, private: bool = True) -> Halves:
     >>> halves(task("kl-ucb", arms=3, rounds=10, epsilon=1.0)).mechanism.levels
     2
     """
+    if algorithm_of(task.learner).trust != "local":
+        return Halves(*comparator_of(task), None)
     mechanism = mechanism_of(task) if private else None
     noise = noise_of(mechanism) if mechanism else silence(domain_of(task))
     return Halves(learner_of(task, noise), user_of(task), mechanism)

@@ -103,7 +103,7 @@ def _page(study: Study, curves: list[Curve], picture: str) -> str:
         setting=html.escape(_setting(study)),
         picture=picture,
         rows="\n".join(_row(curve) for curve in curves),
-        promises="\n".join(dict.fromkeys(_promise(curve) for curve in curves if curve.cell.private)),
+        promises="\n".join(dict.fromkeys(_promise(curve) for curve in curves if curve.cell.reports)),
         versions=html.escape(", ".join(f"{name} {number}" for name, number in versions().items())),
         seed=study.seed,
     )

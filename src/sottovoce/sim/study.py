@@ -17,21 +17,22 @@ from sottovoce.sim.halves import halves
 from sottovoce.sim.noise import channel_of
 from sottovoce.sim.pytrees import shape_of
 from sottovoce.sim.run import Case, Progress, simulate_grid
-from sottovoce.sim.worlds import contextual, world_of
-from sottovoce.users import user_of
+from sottovoce.sim.worlds import World, actions_of, first_world, world_of
 
 
 class Study(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What `sottovoce simulate` runs; the same fields in a TOML file."""
 
     learner: str
-    arms: int
     epsilon: list[float]
     rounds: int
     title: str = ""
     preset: str = "practical"
     world: list[str] = []
+    arms: int = 0
     dimension: int = 0
+    region: dict[str, Any] = {}
+    """The convex set whose points are the actions, for learners of points."""
     delta: float | None = None
     seeds: int = 8
     seed: int = 0
@@ -44,9 +45,7 @@ class Study(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     @property
     def worlds(self) -> list[str]:
-        if self.world:
-            return self.world
-        return ["linear" if algorithm_of(self.learner).contextual else "arms"]
+        return self.world or [first_world(self.learner)]
 
 
 class Cell(NamedTuple):
@@ -61,6 +60,11 @@ class Cell(NamedTuple):
     @property
     def private(self) -> bool:
         return self.role in ("chosen", "paper")
+
+    @property
+    def reports(self) -> bool:
+        """Do private reports travel? Not where a curator hears everything."""
+        return self.private and self.task.mechanism != "none"
 
     @property
     def name(self) -> str:
@@ -124,7 +128,9 @@ def cells_of(study: Study) -> list[Cell]:
         cells += [Cell("chosen", world, contract) for contract in chosen]
         if study.preset != "paper" and "paper" in algorithm_of(study.learner).presets:
             cells += [Cell("paper", world, _task(study, "paper", epsilon)) for epsilon in study.epsilon]
-        cells += [Cell("non-private", world, chosen[0]), Cell("uniform", world, chosen[0])]
+        if algorithm_of(study.learner).trust == "local":
+            cells.append(Cell("non-private", world, chosen[0]))
+        cells.append(Cell("uniform", world, chosen[0]))
     return cells
 
 
@@ -144,8 +150,8 @@ def _run_batch(study: Study, batch: list[tuple[Cell, Case]], progress: Progress 
     start = time.perf_counter()
     traces = simulate_grid(
         [case for _, case in batch],
-        user_of(first.task),
-        world_of(first.world, arms=study.arms, dimension=study.dimension, **study.options),
+        halves(first.task).user,
+        _world(study, first.world),
         rounds=study.rounds,
         seeds=study.seeds,
         seed=study.seed,
@@ -181,13 +187,17 @@ def _task(study: Study, preset: str, epsilon: float) -> Task:
         epsilon=epsilon,
         delta=study.delta if used else None,
         dimension=study.dimension,
+        region=study.region,
         **tuning,
     )
 
 
 def _check_world(study: Study, world: str) -> None:
-    needs_features = algorithm_of(study.learner).contextual
-    if contextual(world) != needs_features:
-        kind = "features" if needs_features else "no features"
-        raise ConfigurationError(f"{study.learner} learns from {kind}; world {world!r} is not of that kind")
-    world_of(world, arms=study.arms, dimension=study.dimension, **study.options)
+    wanted, found = algorithm_of(study.learner).actions, actions_of(world)
+    if wanted != found:
+        raise ConfigurationError(f"{study.learner} chooses among {wanted}; world {world!r} offers {found}")
+    _world(study, world)
+
+
+def _world(study: Study, name: str) -> World:
+    return world_of(name, arms=study.arms, dimension=study.dimension, region=study.region, **study.options)

@@ -1,40 +1,91 @@
 """Worlds to learn in, by name."""
 
 import inspect
+from collections.abc import Mapping
 from typing import Any
 
 from sottovoce.core.errors import ConfigurationError, UnknownName
+from sottovoce.core.task import Task, algorithm_of
+from sottovoce.learners.convex.regions import region_of
 from sottovoce.sim.worlds.arms import Arms, SwitchingArms
 from sottovoce.sim.worlds.base import World
+from sottovoce.sim.worlds.convex import Absolute, Quadratic
 from sottovoce.sim.worlds.linear import Linear
 
-WORLDS: dict[str, Any] = {"arms": Arms, "switching-arms": SwitchingArms, "linear": Linear}
+WORLDS: dict[str, Any] = {
+    "arms": Arms,
+    "switching-arms": SwitchingArms,
+    "linear": Linear,
+    "quadratic": Quadratic,
+    "absolute": Absolute,
+}
 
-CONTEXTS = ("isotropic", "ill-conditioned", "fixed")
+CHOICES = {
+    "contexts": ("isotropic", "ill-conditioned", "fixed"),
+    "motion": ("fixed", "drifting", "switching"),
+}
+"""Options that are one of a few names."""
 
-__all__ = ["CONTEXTS", "WORLDS", "World", "contextual", "world_of"]
+USUAL = {"arms": "arms", "features": "linear", "points": "absolute"}
+"""The first world for each kind of actions."""
+
+__all__ = ["CHOICES", "WORLDS", "World", "actions_of", "first_world", "options_of", "world_of", "world_of_task"]
 
 
-def contextual(name: str) -> bool:
-    """Does this world have features?"""
+def actions_of(name: str) -> str:
+    """What is chosen in this world: arms, features or points.
+
+    >>> actions_of("linear")
+    'features'
+    """
     if name not in WORLDS:
         raise UnknownName("world", name, WORLDS)
-    return "dimension" in inspect.signature(WORLDS[name]).parameters
+    shape = inspect.signature(WORLDS[name]).parameters
+    return "points" if "region" in shape else "features" if "dimension" in shape else "arms"
 
 
-def world_of(name: str, *, arms: int, dimension: int = 0, **options: Any) -> World:
+def options_of(name: str) -> set[str]:
+    """What a study may set in this world.
+
+    >>> sorted(options_of("switching-arms"))
+    ['factor', 'gap']
+    """
+    return set(inspect.signature(WORLDS[name]).parameters) - {"arms", "dimension", "region"} - WORLDS[name].drawn
+
+
+def first_world(learner: str) -> str:
+    """The name of the world an algorithm is first tried in.
+
+    >>> first_world("linucb")
+    'linear'
+    """
+    algorithm = algorithm_of(learner)
+    return algorithm.world or USUAL[algorithm.actions]
+
+
+def world_of(
+    name: str, *, arms: int = 0, dimension: int = 0, region: Mapping[str, Any] | None = None, **options: Any
+) -> World:
     """The world of this name.
 
     >>> world_of("linear", arms=10, dimension=5, contexts="fixed").contexts
     'fixed'
     """
-    shape = {"arms": arms, "dimension": dimension} if contextual(name) else {"arms": arms}
-    known = set(inspect.signature(WORLDS[name]).parameters) - {"arms", "dimension", "best", "theta", "actions"}
-    for option in options:
+    actions = actions_of(name)
+    known = options_of(name)
+    for option, value in options.items():
         if option not in known:
             raise UnknownName(f"option of world {name}", option, known)
-    if options.get("contexts", "isotropic") not in CONTEXTS:
-        raise UnknownName("contexts", options["contexts"], CONTEXTS)
-    if contextual(name) and dimension < 1:
+        if option in CHOICES and value not in CHOICES[option]:
+            raise UnknownName(option, value, CHOICES[option])
+    if actions != "arms" and dimension < 1:
         raise ConfigurationError(f"world {name} needs a dimension of at least 1, got {dimension}")
+    if actions == "points":
+        return WORLDS[name](region=region_of(region or {"kind": "ball"}, dimension), **options)
+    shape = {"arms": arms, "dimension": dimension} if actions == "features" else {"arms": arms}
     return WORLDS[name](**shape, **options)
+
+
+def world_of_task(task: Task, **options: Any) -> World:
+    """The world a task's algorithm is first tried in."""
+    return world_of(first_world(task.learner), arms=task.arms, dimension=task.dimension, region=task.region, **options)

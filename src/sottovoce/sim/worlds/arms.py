@@ -1,6 +1,6 @@
 """Worlds of a few arms with losses in {0, 1}."""
 
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -18,6 +18,8 @@ class Arms:
     loss: float = 0.5
     losses: Any = None
     best: jax.typing.ArrayLike = 0
+
+    drawn: ClassVar = {"best"}
 
     def __post_init__(self) -> None:
         if self.losses is not None and len(self.losses) != self.arms:
@@ -58,6 +60,8 @@ class SwitchingArms:
     gap: float = 0.2
     factor: float = 1.6
     best: jax.typing.ArrayLike = 0
+
+    drawn: ClassVar = {"best"}
 
     def sample(self, key: Key) -> "SwitchingArms":
         best = jax.random.randint(key, (), 0, self.arms)

@@ -10,7 +10,8 @@ from sottovoce.learners.base import Key
 class World(Protocol):
     """The environment of a simulation; written like a learner, one round at a time.
 
-    A world may also have `sample(key) -> World`: a fresh instance for each seed.
+    A world may also have `sample(key) -> World`: a fresh instance for each seed. Worlds of the registry say in `drawn`
+    which of their fields that fills; the others are options that a study may set.
     """
 
     def visit(self, round: jax.Array, key: Key) -> Any:

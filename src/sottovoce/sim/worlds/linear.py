@@ -1,6 +1,6 @@
 """Linear contextual worlds: rewards are +1 or -1 with mean <x, theta*>."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -25,6 +25,8 @@ class Linear:
     contexts: str = "isotropic"
     theta: Any = None
     actions: Any = None
+
+    drawn: ClassVar = {"theta", "actions"}
 
     def sample(self, key: Key) -> "Linear":
         theta_key, actions_key = jax.random.split(key)

@@ -1,0 +1,1 @@
+"""Learners whose actions are the points of a convex region."""

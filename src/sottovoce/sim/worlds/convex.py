@@ -1,0 +1,119 @@
+"""Worlds whose actions are points: a loss that grows with the distance from a target, which may move.
+
+The regret is against the best fixed point in hindsight. The target stays on a segment from `start` to `end`, where for
+both losses the best fixed point lies too; so the comparators are points of that segment.
+"""
+
+import dataclasses
+from typing import Any, ClassVar, NamedTuple, cast
+
+import jax
+import jax.numpy as jnp
+
+from sottovoce.learners.base import Key, configuration
+from sottovoce.learners.convex.regions import on_sphere
+
+COMPARATORS = 65
+"""Points of the segment, both ends included."""
+
+
+class Target(NamedTuple):
+    place: jax.Array
+    comparators: jax.Array
+    noise: jax.Array
+
+
+class _Moving:
+    """What both losses share. Distances are measured between points as they are played, in units of the diameter.
+
+    - "fixed": the target never moves.
+    - "drifting": it goes from start to end and back, once in `period` rounds.
+    - "switching": it jumps between the two, after phases that grow by the factor 1.6.
+
+    `depth` is the target's distance from the middle of the region, 1 being the edge. `noise` is the standard deviation
+    of normal noise on every loss: unbounded, which the device clips.
+    """
+
+    region: Any
+    motion: str
+    depth: float
+    noise: float
+    period: float
+    start: Any
+    end: Any
+
+    def sample(self, key: Key) -> Any:
+        first, second = jax.random.split(key)
+        start, end = self._at_depth(first), self._at_depth(second)
+        return dataclasses.replace(cast(Any, self), start=start, end=end)
+
+    def _loss(self, target: jax.Array, points: jax.Array) -> jax.Array:
+        raise NotImplementedError
+
+    def _at_depth(self, key: Key) -> jax.Array:
+        direction = on_sphere(key, self.region.size)
+        return direction * (self.depth / self.region.gauge(direction))
+
+    def visit(self, round: jax.Array, key: Key) -> Target:
+        start, end = self.region.place(self.start), self.region.place(self.end)
+        if self.motion == "fixed":
+            return Target(start, start[None, :], jnp.asarray(self.noise))
+        segment = start + jnp.linspace(0.0, 1.0, COMPARATORS)[:, None] * (end - start)
+        return Target(start + self._moved(round) * (end - start), segment, jnp.asarray(self.noise))
+
+    def _moved(self, round: jax.Array) -> jax.Array:
+        """How far the target is on its way, from 0 to 1."""
+        if self.motion == "drifting":
+            return (1 - jnp.cos(2 * jnp.pi * round / self.period)) / 2
+        phase = jnp.floor(jnp.log1p(0.6 * round) / jnp.log(1.6))
+        return jnp.where(phase % 2 == 0, 0.0, 1.0)
+
+    def outcome(self, context: Target, action: jax.Array, key: Key) -> jax.Array:
+        """The loss at the point, or at each of several points: one person, one loss function, one noise."""
+        return self._loss(context.place, action) + context.noise * jax.random.normal(key)
+
+    def regret(self, context: Target, action: jax.Array) -> jax.Array:
+        """Against every comparator; where several points were played, their mean counts."""
+        played = jnp.mean(self._loss(context.place, action))
+        against = played - self._loss(context.place, context.comparators)
+        return against[0] if self.motion == "fixed" else against
+
+
+@configuration("motion")
+class Quadratic(_Moving):
+    """The squared distance in units of the diameter, in [0, 1]: strongly convex and smooth, both 2/diameter^2."""
+
+    region: Any
+    motion: str = "fixed"
+    depth: float = 0.5
+    noise: float = 0.0
+    period: float = 2000.0
+    start: Any = None
+    end: Any = None
+
+    drawn: ClassVar = {"start", "end"}
+
+    def _loss(self, target: jax.Array, points: jax.Array) -> jax.Array:
+        apart = points - target
+        return jnp.sum(apart * apart, axis=-1) / (2 * self.region.outer) ** 2
+
+
+@configuration("motion")
+class Absolute(_Moving):
+    """`steepness` times the distance: convex, not smooth; by default in units of the diameter, so losses in [0, 1]."""
+
+    region: Any
+    motion: str = "fixed"
+    depth: float = 0.5
+    noise: float = 0.0
+    period: float = 2000.0
+    steepness: float = 0.0
+    start: Any = None
+    end: Any = None
+
+    drawn: ClassVar = {"start", "end"}
+
+    def _loss(self, target: jax.Array, points: jax.Array) -> jax.Array:
+        apart = points - target
+        steepness = jnp.where(self.steepness > 0, self.steepness, 1 / (2 * self.region.outer))
+        return steepness * jnp.sqrt(jnp.sum(apart * apart, axis=-1))
