@@ -7,6 +7,7 @@ from sottovoce.core.task import Task, algorithm_of
 from sottovoce.learners.arms import exp3, kl_ucb, thompson, tsallis_inf, ucb
 from sottovoce.learners.base import Learner
 from sottovoce.learners.contextual import linucb
+from sottovoce.learners.convex import barrier, multi_point, one_point
 from sottovoce.learners.convex.regions import region_of
 from sottovoce.learners.pure_exploration import lil_ucb
 from sottovoce.learners.uniform import UniformArms, UniformContext, UniformPoints
@@ -21,6 +22,14 @@ LEARNERS: dict[str, Callable[[Task, Noise], Learner]] = {
     "thompson": thompson.build,
     "lil-ucb": lil_ucb.build,
     "linucb": linucb.build,
+    "fkm": one_point.build,
+    "agarwal-dekel-xiao": one_point.build,
+    "saha-tewari": barrier.build,
+    "hazan-levy": barrier.build,
+    "two-point": multi_point.build,
+    "two-point-strong": multi_point.build,
+    "k-point": multi_point.build,
+    "d-plus-one-point": multi_point.build,
 }
 
 
@@ -44,6 +53,8 @@ def uniform_of(task: Task) -> Learner:
         case "features":
             return UniformContext(dimension=task.dimension)
         case "points":
-            return UniformPoints(region=region_of(task.region, task.dimension))
+            region = region_of(task.region, task.dimension)
+            pairs = int(task.domain.get("dimension", 1)) if task.user == "slope" else 0
+            return UniformPoints(region=region, copies=2 * pairs)
         case _:
             return UniformArms(arms=task.arms)

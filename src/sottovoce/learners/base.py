@@ -1,10 +1,13 @@
 """What every learner is: `ask` reads, `tell` writes, nothing else happens."""
 
 import dataclasses
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol, TypeVar, dataclass_transform
 
 import jax
+
+from sottovoce.privacy.decode import Noise
 
 Key = jax.Array
 """A JAX random key."""
@@ -93,3 +96,10 @@ def pick(values: jax.Array, index: jax.Array) -> jax.Array:
     0.800000011920929
     """
     return jax.numpy.sum(jax.numpy.where(jax.numpy.arange(len(values)) == index, values, 0))
+
+
+def largest_noise(noise: Noise, rounds: int) -> float:
+    """What no noise of the whole horizon exceeds, but for a chance of about 1/rounds."""
+    if noise.tail:
+        return noise.tail * math.log(rounds**2)
+    return math.sqrt(noise.variance * 2 * math.log(2 * rounds**2))

@@ -29,17 +29,19 @@ class UniformArms:
         return State(state.reports + 1)
 
 
-@configuration()
+@configuration("copies")
 class UniformPoints:
-    """Any point of the region."""
+    """Any point of the region; so many copies of it where the user expects several points."""
 
     region: Any
+    copies: int = 0
 
     def init(self) -> State:
         return State(jnp.zeros(()))
 
     def ask(self, state: State, key: Key) -> Offer:
-        return Offer(self.region.place(self.region.uniform(key)))
+        point = self.region.place(self.region.uniform(key))
+        return Offer(jnp.broadcast_to(point, (self.copies, *point.shape)) if self.copies else point)
 
     def tell(self, state: State, memo: tuple, estimate: object) -> State:
         return State(state.reports + 1)

@@ -7,8 +7,9 @@ from sottovoce.core.task import Task
 from sottovoce.privacy.contract import domain_of
 from sottovoce.users.linear import LinearUser
 from sottovoce.users.scalar import ScalarUser
+from sottovoce.users.slope import SlopeUser
 
-USERS: dict[str, type] = {"scalar": ScalarUser, "linear": LinearUser}
+USERS: dict[str, type] = {"scalar": ScalarUser, "linear": LinearUser, "slope": SlopeUser}
 
 
 class LocalUser(Protocol):

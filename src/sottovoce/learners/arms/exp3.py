@@ -17,8 +17,7 @@ import jax
 import jax.numpy as jnp
 
 from sottovoce.core.task import Task
-from sottovoce.learners.arms.tsallis_inf import largest_noise
-from sottovoce.learners.base import Key, Offer, categorical, configuration, pick
+from sottovoce.learners.base import Key, Offer, categorical, configuration, largest_noise, pick
 from sottovoce.privacy.decode import Noise
 
 

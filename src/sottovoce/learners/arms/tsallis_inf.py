@@ -24,7 +24,7 @@ import jax
 import jax.numpy as jnp
 
 from sottovoce.core.task import Task
-from sottovoce.learners.base import Key, Offer, categorical, configuration, pick
+from sottovoce.learners.base import Key, Offer, categorical, configuration, largest_noise, pick
 from sottovoce.privacy.decode import Noise
 
 
@@ -109,10 +109,3 @@ def build(task: Task, noise: Noise) -> TsallisInf:
         second_moment=min(noise.bound**2, 0.25 + noise.variance),
         reach=noise.bound if bounded else 0.5 + largest_noise(noise, task.rounds),
     )
-
-
-def largest_noise(noise: Noise, rounds: int) -> float:
-    """What no noise of the whole horizon exceeds, but for a chance of about 1/rounds."""
-    if noise.tail:
-        return noise.tail * math.log(rounds**2)
-    return math.sqrt(noise.variance * 2 * math.log(2 * rounds**2))

@@ -1,0 +1,122 @@
+"""Gradient descent from slopes: each person tries pairs of points and whispers how steep it is between them.
+
+Zheng et al. 2020, Algorithm 2; without privacy Agarwal, Dekel and Xiao, COLT 2010. Directions u_1..u_m, slopes
+s_j = (f(y + rho u_j) - f(y - rho u_j))/(2 rho), clipped to [-G, G] (m = 1) or to the ball of radius G on the device:
+
+    g = (d/m) sum_j s_j u_j        y <- projection of y - eta_t g on (1 - rho/r) X
+
+- "sphere": one uniformly random direction, two points: the paper's Algorithm 2.
+- "orthonormal": m random orthonormal directions, 2 m points. Under local privacy more points do help: the noise in g falls
+  with sqrt(m), where the paper expects little difference.
+- "axes": the d coordinate directions from y itself, d + 1 points and no randomness.
+
+Constants, with V the mean square of g, v the variance of a slope's noise: V = (d^2/m) (G^2/(d - 1) + v) for random
+directions, because on the sphere a G-Lipschitz function varies little (Poincare); V = G^2 + d v for the axes.
+- rule "rms": eta = R/sqrt(T V), regret at most R sqrt(T V) + lower terms; with strong convexity mu
+  eta_t = 1/(mu (t + t0)), t0 = V/(mu R)^2.
+- rule "paper": eta = 1/sqrt T, or 1/(mu t): the noise is not in the step, so at any useful privacy it never learns.
+Both rho = ln T/T. `pace` multiplies eta.
+
+Departures: the slope is sent, not the difference, so nothing is lost to cancellation and its range does not depend on
+rho; one number of noise, not d of them (the paper's n'u has the same law for Gaussian noise; for Laplace noise it has
+not, and would cost up to sqrt d times epsilon).
+"""
+
+import math
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from sottovoce.core.errors import ConfigurationError, UnknownName
+from sottovoce.core.task import Task
+from sottovoce.learners.base import Key, Offer, configuration
+from sottovoce.learners.convex.descent import State, descend, start, step_size
+from sottovoce.learners.convex.regions import on_sphere, region_of
+from sottovoce.privacy.decode import Noise
+
+
+@configuration("directions", "design")
+class SlopeDescent:
+    """See the module's first lines."""
+
+    region: Any
+    directions: int
+    design: str
+    explore: float
+    rate: float
+    strength: float
+    offset: float
+
+    def init(self) -> State:
+        return start(self.region.size)
+
+    def ask(self, state: State, key: Key) -> Offer:
+        size = self.region.size
+        if self.design == "axes":
+            directions, behind = jnp.eye(size), jnp.zeros((size, size))
+        else:
+            directions = orthonormal(key, self.directions, size)
+            behind = -directions
+        around = state.iterate + self.explore * jnp.concatenate([directions, behind])
+        return Offer(jax.vmap(self.region.place)(around), directions)
+
+    def tell(self, state: State, memo: jax.Array, estimate: jax.Array) -> State:
+        gradient = self.region.size / self.directions * jnp.reshape(estimate, (self.directions,)) @ memo
+        step = step_size(self.rate, self.strength, self.offset, state.round)
+        return descend(state, gradient, self.region, 1 - self.explore / self.region.inner, step)
+
+
+def orthonormal(key: Key, count: int, size: int) -> jax.Array:
+    """So many random orthonormal directions, one a row, by Gram and Schmidt."""
+    rows: list[jax.Array] = []
+    for part in jax.random.split(key, count):
+        row = on_sphere(part, size)
+        for _ in range(2 if rows else 0):  # twice is enough against rounding
+            for other in rows:
+                row = row - (row @ other) * other
+            row = row / jnp.sqrt(row @ row)
+        rows.append(row)
+    return jnp.stack(rows)
+
+
+def build(task: Task, noise: Noise) -> SlopeDescent:
+    """The learner for this task and this noise."""
+    region, tuning = region_of(task.region, task.dimension), task.tuning
+    size, design, rule = region.size, str(tuning["design"]), str(tuning["rule"])
+    directions = {"sphere": 1, "orthonormal": int(tuning.get("directions", 1)), "axes": size}.get(design)
+    if directions is None:
+        raise UnknownName(f"design of {task.learner}", design, ["sphere", "orthonormal", "axes"])
+    if not 1 <= directions <= size:
+        raise ConfigurationError(f"{task.learner} needs 1 to {size} directions in this region, got {directions}")
+    strength, outer = float(tuning["strength"]), float(region.outer)
+    if rule == "rms":
+        square = _mean_square(design, directions, size, steepness_of(task), noise)
+        rate = 1.0 if strength else outer / math.sqrt(task.rounds * square)
+        offset = square / (strength * outer) ** 2 if strength else 0.0
+    elif rule == "paper":
+        rate, offset = 1.0 if strength else 1 / math.sqrt(task.rounds), 0.0
+    else:
+        raise UnknownName(f"rule of {task.learner}", rule, ["paper", "rms"])
+    return SlopeDescent(
+        region=region,
+        directions=directions,
+        design=design,
+        explore=min(math.log(task.rounds + 1) / task.rounds, float(region.inner) / 2),
+        rate=float(tuning["pace"]) * rate,
+        strength=strength,
+        offset=offset,
+    )
+
+
+def steepness_of(task: Task) -> float:
+    """G: what slopes are clipped to."""
+    return float(task.domain["high"] if task.domain["kind"] == "interval" else task.domain["bound"])
+
+
+def _mean_square(design: str, directions: int, size: int, steepness: float, noise: Noise) -> float:
+    """The mean square of a gradient estimate."""
+    if design == "axes":
+        return steepness**2 + size * noise.variance
+    slope = steepness**2 / max(size - 1, 1)
+    return size**2 / directions * (slope + noise.variance)

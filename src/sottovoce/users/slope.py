@@ -1,0 +1,35 @@
+"""The user of several points: tries pairs of points on one and the same occasion and whispers the slopes between them."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from sottovoce.privacy.domains import Ball, Interval
+
+
+@dataclass(frozen=True)
+class SlopeUser:
+    """Algorithm 2 of the paper, on the person's side. The offer's points are pairs: its first half and its second half.
+
+    What is made private is the slope (f(a) - f(b)) / ||a - b||, one number a pair, clipped to the declared steepness;
+    never the two losses by themselves. Noise that both losses share cancels in the slope, and leaves it bare: see
+    docs/errata.md for the designs that this replaces.
+
+    >>> import numpy as np
+    >>> points = np.array([[0.5, 0.0], [-0.5, 0.0]])
+    >>> SlopeUser(Interval(-1.0, 1.0)).message(points, None, points, np.array([0.75, 0.25]))
+    array([0.5])
+    """
+
+    domain: Interval | Ball
+
+    def act(self, public: Any, context: Any, entropy: Any) -> Any:
+        """The server chose the points; the person tries them all."""
+        return public
+
+    def message(self, public: Any, context: Any, action: Any, outcome: Any) -> Any:
+        xp = action.__array_namespace__()
+        pairs = action.shape[0] // 2
+        apart = action[:pairs] - action[pairs:]
+        distance = xp.sqrt(xp.sum(apart * apart, axis=1))
+        slopes = (outcome[:pairs] - outcome[pairs:]) / xp.maximum(distance, 1e-300)
+        return self.domain.embed(slopes[0] if isinstance(self.domain, Interval) else slopes)
