@@ -14,6 +14,11 @@ SHAPES = {"arms": {"arms": 4}, "features": {"arms": 4, "dimension": 3}, "points"
 """A small shape for each kind of actions."""
 
 
+def shape_of(learner: str) -> dict[str, int]:
+    """A small shape that this learner takes."""
+    return {"dimension": 1} if learner == "interval-search" else SHAPES[algorithms()[learner].actions]
+
+
 class Ready(NamedTuple):
     task: Task
     learner: Learner
@@ -24,7 +29,7 @@ class Ready(NamedTuple):
 
 def ready(learner: str, preset: str = "practical", *, private: bool = True, epsilon: float = 4.0, **numbers) -> Ready:
     """A learner with its user in a world of its kind."""
-    shape = SHAPES[algorithms()[learner].actions]
+    shape = shape_of(learner)
     contract = task(learner, preset, epsilon=epsilon, **({"rounds": 400} | shape | numbers))
     world = world_of_task(contract)
     learner_half, user, mechanism = halves(contract, private=private)

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from catalogue import SHAPES
+from catalogue import shape_of
 from sottovoce import task
 from sottovoce.core.codec import from_text, to_text, unpack
 from sottovoce.core.errors import ConfigurationError, UnknownName, WireError
@@ -64,7 +64,7 @@ def test_features_for_a_learner_that_takes_none_are_refused():
 def test_every_preset_of_the_catalogue_makes_a_domain_and_a_mechanism():
     for name, algorithm in algorithms().items():
         for preset in algorithm.presets if algorithm.trust == "local" else ():
-            contract = task(name, preset, rounds=10, epsilon=1.0, **SHAPES[algorithm.actions])
+            contract = task(name, preset, rounds=10, epsilon=1.0, **shape_of(name))
             assert mechanism_of(contract).domain == domain_of(contract)
 
 

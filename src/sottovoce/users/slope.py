@@ -1,4 +1,4 @@
-"""The user of several points: tries pairs of points on one and the same occasion and whispers the slopes between them."""
+"""The user of several points: tries pairs of points on one occasion and whispers the slopes between them."""
 
 from dataclasses import dataclass
 from typing import Any

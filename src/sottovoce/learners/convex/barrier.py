@@ -62,8 +62,9 @@ class BarrierDescent:
     middle: float
 
     def init(self) -> State:
-        origin = self._minimise(*(jnp.zeros(self.region.size),) * 3, jnp.zeros(()), steps=60)
-        return State(origin, jnp.zeros_like(origin), jnp.zeros_like(origin), jnp.zeros(()))
+        zeros = jnp.zeros(self.region.size)
+        origin = self._minimise(zeros, zeros, zeros, jnp.zeros(()), steps=60)
+        return State(origin, zeros, zeros, jnp.zeros(()))
 
     def ask(self, state: State, key: Key) -> Offer:
         root = cholesky(self._curvature(state.iterate, state.told + 1)) / self.explore

@@ -6,8 +6,8 @@ s_j = (f(y + rho u_j) - f(y - rho u_j))/(2 rho), clipped to [-G, G] (m = 1) or t
     g = (d/m) sum_j s_j u_j        y <- projection of y - eta_t g on (1 - rho/r) X
 
 - "sphere": one uniformly random direction, two points: the paper's Algorithm 2.
-- "orthonormal": m random orthonormal directions, 2 m points. Under local privacy more points do help: the noise in g falls
-  with sqrt(m), where the paper expects little difference.
+- "orthonormal": m random orthonormal directions, 2 m points. Under local privacy more points do help: the noise in g
+  falls with sqrt(m), where the paper expects little difference.
 - "axes": the d coordinate directions from y itself, d + 1 points and no randomness.
 
 Constants, with V the mean square of g, v the variance of a slope's noise: V = (d^2/m) (G^2/(d - 1) + v) for random

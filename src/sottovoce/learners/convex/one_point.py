@@ -9,8 +9,8 @@ on one point (strongly convex losses). Black boxes of the paper's Algorithm 1.
     y_t -> state.iterate    u_t -> memo    rho -> explore    r, R -> region.inner, region.outer
 
 Constants. C is what the observation is taken to be bounded by, B half the range of losses, G their steepness:
-- rule "paper": C = B + the largest noise expected in the horizon, as in the proof of the paper's theorem; Flaxman et al.
-  eta = rho R/(d C sqrt T), rho = T^(-1/4) sqrt(R d C r/(3(G r + C))); Agarwal et al. eta_t = 1/(mu t).
+- rule "paper": C = B + the largest noise expected in the horizon, as in the proof of the paper's theorem; Flaxman et
+  al. eta = rho R/(d C sqrt T), rho = T^(-1/4) sqrt(R d C r/(3(G r + C))); Agarwal et al. eta_t = 1/(mu t).
 - rule "rms": both methods use the observation only through the mean and the second moment of g. So C is the root mean
   square of the observation, and only the bias terms know B and G, through b = 3 G + 2 B/r:
   rho = T^(-1/4) sqrt(R d C/b), which bounds the regret by 2 T^(3/4) sqrt(R d C b); for strongly convex losses

@@ -81,21 +81,26 @@ class _Moving:
 
 @configuration("motion")
 class Quadratic(_Moving):
-    """The squared distance in units of the diameter, in [0, 1]: strongly convex and smooth, both 2/diameter^2."""
+    """The squared distance in units of the diameter, in [0, 1]: strongly convex and smooth, both 2/diameter^2.
+
+    `kink` is the share of the plain distance in the loss: with it the loss is strongly convex but not smooth.
+    """
 
     region: Any
     motion: str = "fixed"
     depth: float = 0.5
     noise: float = 0.0
     period: float = 2000.0
+    kink: float = 0.0
     start: Any = None
     end: Any = None
 
     drawn: ClassVar = {"start", "end"}
 
     def _loss(self, target: jax.Array, points: jax.Array) -> jax.Array:
-        apart = points - target
-        return jnp.sum(apart * apart, axis=-1) / (2 * self.region.outer) ** 2
+        apart = (points - target) / (2 * self.region.outer)
+        square = jnp.sum(apart * apart, axis=-1)
+        return (1 - self.kink) * square + self.kink * jnp.sqrt(square)
 
 
 @configuration("motion")

@@ -1,0 +1,112 @@
+"""Regions against what they are by definition: distances, derivatives, membership."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from sottovoce.core.errors import ConfigurationError, UnknownName
+from sottovoce.learners.convex.regions import region_of
+from sottovoce.sim.random import simulation_key
+
+TRIANGLE = {"kind": "polytope", "rows": [[1.0, 0.2], [-0.3, 1.0], [-0.6, -1.0]], "bounds": [0.7, 0.5, 0.9]}
+ALL = [
+    ({"kind": "ball", "radius": 1.5}, 3),
+    ({"kind": "box", "radius": 0.7}, 3),
+    ({"kind": "simplex"}, 4),
+    (TRIANGLE, 2),
+]
+BARRIERS = {
+    "ball": lambda region, z: -jnp.log(region.radius**2 - z @ z),
+    "box": lambda region, z: -jnp.sum(jnp.log(region.radius**2 - z**2)),
+    "simplex": lambda region, z: -jnp.sum(jnp.log(region.place(z))),
+    "polytope": lambda region, z: -jnp.sum(jnp.log(region.bounds - region.rows @ z)),
+}
+
+
+@pytest.fixture(params=ALL, ids=lambda pair: pair[0]["kind"])
+def region(request: pytest.FixtureRequest):
+    description, dimension = request.param
+    with jax.enable_x64(True):
+        yield region_of(description, dimension)
+
+
+def kind(region) -> str:
+    return type(region).__name__.lower()
+
+
+def test_the_barrier_has_the_derivatives_it_says(region):
+    z = 0.6 * region.inner * jnp.ones(region.size) / jnp.sqrt(region.size)
+    barrier = lambda z: BARRIERS[kind(region)](region, z)  # noqa: E731
+    np.testing.assert_allclose(region.slope(z), jax.grad(barrier)(z), rtol=1e-9)
+    np.testing.assert_allclose(region.hessian(z), jax.hessian(barrier)(z), rtol=1e-9)
+
+
+def test_the_barrier_parameter_bounds_the_newton_decrement(region):
+    """The parameter nu >= slope' hessian^-1 slope everywhere inside; nearly reached near the edge."""
+    worst = 0.0
+    for key in jax.random.split(simulation_key(3), 50):
+        direction = jax.random.normal(key, (region.size,))
+        z = direction * (0.999 / region.gauge(direction))
+        slope = np.array(region.slope(z))
+        worst = max(worst, float(slope @ np.linalg.solve(np.array(region.hessian(z)), slope)))
+    assert 0.5 <= worst <= region.nu * (1 + 1e-6)
+
+
+def test_a_projection_is_the_nearest_point(region):
+    """Against a general solver, for points outside and shrunken regions too."""
+    for number, shrink in enumerate((1.0, 0.8)):
+        z = np.array(jax.random.normal(simulation_key(number), (region.size,))) * 2 * region.outer
+        found = np.array(region.project(jnp.asarray(z), shrink))
+        assert float(region.gauge(jnp.asarray(found))) <= shrink + 1e-9
+        room = {"type": "ineq", "fun": lambda x, s=shrink: s - float(region.gauge(jnp.asarray(x)))}
+        best = minimize(lambda x, z=z: np.sum((x - z) ** 2), 0 * z, constraints=room, method="COBYLA", tol=1e-9)
+        assert np.linalg.norm(found - z) <= np.linalg.norm(best.x - z) + 1e-4
+
+
+def test_points_inside_stay_where_they_are(region):
+    z = jnp.full(region.size, 0.3 * region.inner / np.sqrt(region.size))
+    np.testing.assert_allclose(region.project(z), z, atol=1e-12)
+
+
+def test_inner_and_outer_balls_and_the_gauge_agree(region):
+    for key in jax.random.split(simulation_key(5), 200):
+        direction = jax.random.normal(key, (region.size,))
+        edge = float(jnp.sqrt(direction @ direction) / region.gauge(direction))
+        assert region.inner * (1 - 1e-9) <= edge <= region.outer * (1 + 1e-9)
+
+
+def test_random_points_are_inside_and_everywhere(region):
+    points = np.array(jax.vmap(region.uniform)(jax.random.split(simulation_key(1), 400)))
+    gauges = np.array([region.gauge(jnp.asarray(point)) for point in points])
+    assert gauges.max() <= 1 + 1e-6
+    # A uniform point has gauge at most s with probability s^size; 400 draws, false-alarm rate below 1e-6.
+    assert np.mean(gauges <= 0.8) == pytest.approx(0.8**region.size, abs=0.13)
+
+
+def test_a_simplex_plays_probability_vectors():
+    with jax.enable_x64(True):
+        simplex = region_of({"kind": "simplex"}, 5)
+        z = simplex.project(jnp.array([3.0, -1.0, 2.0, 0.5]))
+        x = np.array(simplex.place(z))
+    assert x.sum() == pytest.approx(1.0)
+    assert x.min() >= -1e-12
+
+
+@pytest.mark.parametrize(
+    ("description", "dimension", "says"),
+    [
+        ({"kind": "cube"}, 2, "unknown region 'cube'; choose one of: ball, box, polytope, simplex"),
+        ({"kind": "ball", "radius": -1.0}, 2, "the radius of a ball must be a positive number, got -1.0"),
+        ({"kind": "simplex"}, 1, "a simplex needs a dimension of at least 2, got 1"),
+        ({"kind": "ball", "rows": []}, 2, "a region of kind ball takes radius, got ['rows']"),
+        ({"kind": "polytope", "rows": [[1.0, 0.0], [0.0, 1.0]], "bounds": [1.0, 1.0]}, 2, "this polytope is unbounded"),
+        ({"kind": "polytope", "rows": [[1.0, 0.0]], "bounds": [-1.0]}, 2, "every bound of a polytope must be positive"),
+        ({"kind": "polytope", "rows": [[1.0]], "bounds": [1.0]}, 2, "rows must be 1 of length 2, got shape (1, 1)"),
+    ],
+)
+def test_a_region_that_makes_no_sense_is_refused(description: dict, dimension: int, says: str):
+    with pytest.raises((ConfigurationError, UnknownName)) as refused:
+        region_of(description, dimension)
+    assert str(refused.value).startswith(says)
