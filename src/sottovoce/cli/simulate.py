@@ -148,10 +148,9 @@ def _best_arm_table(curves: "list[Curve]") -> "Table":
     table = table_of("the best arm", "who", "epsilon", "samples", "right", "stopped")
     for curve in curves:
         if curve.correct is not None:
-            stopped = (curve.samples < curve.rounds[-1]).mean()
             epsilon = f"{curve.cell.task.epsilon:g}" if curve.cell.private else "-"
             samples = f"{curve.samples.mean():,.0f}"
-            table.add_row(who(curve), epsilon, samples, f"{curve.correct.mean():.0%}", f"{stopped:.0%}")
+            table.add_row(who(curve), epsilon, samples, f"{curve.correct.mean():.0%}", f"{curve.stopped.mean():.0%}")
     return table
 
 

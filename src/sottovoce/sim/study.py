@@ -82,8 +82,10 @@ class Curve(NamedTuple):
     seconds: float
     samples: NDArray[np.float64]
     """How many people answered, for each seed."""
+    stopped: NDArray[np.bool_]
+    """Whether the learner was done in the end."""
     correct: NDArray[np.bool_] | None = None
-    """Whether the best arm was recommended, where the learner is one that stops."""
+    """Whether the best arm (or set) was recommended, where the learner is one that stops."""
 
     def interval(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """Mean and 95 % interval (Student's t over seeds) at every checkpoint; without spread for a single seed."""
@@ -164,7 +166,7 @@ def _run_batch(study: Study, batch: list[tuple[Cell, Case]], progress: Progress 
         if not trace.finite:
             raise ArithmeticError(f"{cell.name} left the real numbers; please report this with the command you typed")
     return [
-        Curve(cell, trace.rounds, trace.regret, seconds, trace.samples, trace.correct)
+        Curve(cell, trace.rounds, trace.regret, seconds, trace.samples, trace.stopped, trace.correct)
         for (cell, _), trace in zip(batch, traces, strict=True)
     ]
 
