@@ -15,6 +15,7 @@ from sottovoce.privacy.audit.bounds import clopper_pearson
 from sottovoce.sim.host import simulate_on_host
 from sottovoce.sim.random import simulation_key
 from sottovoce.sim.run import simulate
+from sottovoce.sim.study import Study, cells_of
 from sottovoce.sim.worlds import world_of
 
 TOP = {"arms": 6, "choose": 2, "groups": 1}
@@ -112,15 +113,15 @@ def test_wrong_answers_are_as_rare_as_the_theorem_says(name: str, preset: str, r
 
 
 @pytest.mark.parametrize("name", ["sequential-halving", "successive-rejects"])
-def test_a_larger_budget_of_privacy_or_of_people_finds_the_best_arm_more_often(name: str):
-    """Fixed seeds. 200 runs each; ten arms, 0.2 apart."""
-    world, right = world_of("arms", arms=10), {}
-    for epsilon, rounds in ((0.5, 500), (4.0, 500), (0.5, 5000)):
-        each = ready(name, epsilon=epsilon, arms=10, rounds=rounds)
-        trace = simulate(each.learner, each.user, world, rounds=rounds, mechanism=each.mechanism, seeds=200)
+def test_less_noise_finds_the_best_arm_more_often(name: str):
+    """Fixed seeds. 100 runs each; four arms, 0.2 apart."""
+    right = {}
+    for epsilon in (0.5, 4.0):
+        each = ready(name, epsilon=epsilon)
+        trace = simulate(each.learner, each.user, each.world, rounds=400, mechanism=each.mechanism, seeds=100)
         assert trace.correct is not None
-        right[epsilon, rounds] = trace.correct.mean()
-    assert right[0.5, 500] + 0.2 < min(right[4.0, 500], right[0.5, 5000])
+        right[epsilon] = trace.correct.mean()
+    assert right[0.5] + 0.2 < right[4.0]
 
 
 @pytest.mark.parametrize("name", ["sequential-halving", "successive-rejects"])
@@ -137,10 +138,10 @@ def test_late_reports_do_not_break_a_fixed_budget(name: str):
 
 
 def test_the_plain_loop_gives_the_same_sets():
-    each = ready("clucb", epsilon=8.0, rounds=60, **TOP)
+    each = ready("clucb", epsilon=8.0, rounds=20, **TOP)
     parts = (each.learner, each.user, world_of("arms", arms=6, gap=0.9, loss=0.95, alpha=1.0))
-    compiled = simulate(*parts, rounds=60, mechanism=each.mechanism, seeds=2)
-    plain = simulate_on_host(*parts, rounds=60, mechanism=each.mechanism, seeds=2)
+    compiled = simulate(*parts, rounds=20, mechanism=each.mechanism, seeds=2)
+    plain = simulate_on_host(*parts, rounds=20, mechanism=each.mechanism, seeds=2)
     assert compiled.recommended is not None
     assert compiled.recommended.shape == (2, 6)
     for name in ("samples", "recommended", "correct", "stopped"):
@@ -203,8 +204,17 @@ def test_clucb_finds_the_best_set_and_stops_sooner_with_less_noise(shape: dict):
         assert trace.correct.sum() >= 36
         samples[epsilon] = np.median(trace.samples)
         if shape is TOP:
-            assert trace.stopped.all()
+            assert trace.samples.max() < 60_000
     assert samples[1.0] > 2 * samples[4.0]
+
+
+def test_clucb_stops_whatever_the_rounding():
+    """Where weights of sets were compared, one of these 20 seeds never stopped: equal sums differed by their rounding."""
+    losses = [0.1, 0.15, 0.2, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7]
+    each = ready("clucb", epsilon=2.0, arms=10, choose=3, rounds=10_000)
+    world = world_of("arms", arms=10, losses=losses)
+    trace = simulate(each.learner, each.user, world, rounds=10_000, mechanism=each.mechanism, seeds=20)
+    assert trace.samples.max() < 10_000
 
 
 def test_any_of_several_best_sets_is_right():
@@ -218,11 +228,24 @@ def test_any_of_several_best_sets_is_right():
     assert np.all(trace.recommended.sum(axis=1) == 2)
 
 
+def test_every_preset_of_a_study_is_asked_the_same_question():
+    study = Study(learner="clucb", arms=6, epsilon=[1.0], rounds=10, tuning={"choose": 2, "rule": "theory"})
+    tunings = {cell.role: cell.task.tuning for cell in cells_of(study)}
+    assert {role: tuning["choose"] for role, tuning in tunings.items() if role != "uniform"} == {
+        "chosen": 2,
+        "paper": 2,
+        "non-private": 2,
+    }
+    other = Study(learner="clucb", preset="theory", arms=6, epsilon=[1.0], rounds=10, tuning={"rule": "stitched"})
+    rules = {cell.role: cell.task.tuning["rule"] for cell in cells_of(other)}
+    assert (rules["chosen"], rules["paper"]) == ("stitched", "theory")
+
+
 def test_the_gaps_of_arms_rise_like_a_power():
     with jax.enable_x64(True):
         world = world_of("arms", arms=5, gap=0.8, loss=0.9, alpha=0.5).sample(simulation_key(3))
-    np.testing.assert_allclose(np.sort(world.gaps), 0.8 * np.sqrt(np.arange(5) / 4), atol=1e-12)
-    assert float(jnp.min(world.losses)) == pytest.approx(0.1)
+        np.testing.assert_allclose(np.sort(world.gaps), 0.8 * np.sqrt(np.arange(5) / 4), atol=1e-12)
+        assert float(jnp.min(world.losses)) == pytest.approx(0.1)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sottovoce.core.errors import ConfigurationError
 from sottovoce.core.task import Task, algorithm_of, needs_delta, task
 from sottovoce.learners import uniform_of
+from sottovoce.privacy.audit.bounds import clopper_pearson
 from sottovoce.privacy.special import student_quantile
 from sottovoce.sim.halves import halves
 from sottovoce.sim.noise import channel_of
@@ -94,6 +95,13 @@ class Curve(NamedTuple):
             return mean, mean, mean
         half = student_quantile(0.975, seeds - 1) * self.regret.std(axis=0, ddof=1) / np.sqrt(seeds)
         return mean, mean - half, mean + half
+
+    def right(self) -> tuple[float, float, float]:
+        """The share of seeds with the right answer and its 95 % interval (Clopper-Pearson)."""
+        if self.correct is None:
+            raise ConfigurationError(f"{self.cell.name} recommends nothing")
+        hits, seeds = int(self.correct.sum()), len(self.correct)
+        return hits / seeds, *clopper_pearson(hits, seeds, 0.025)
 
     def growth(self) -> float:
         """The exponent of the regret over the second half of the run: 1 is linear, less is learning."""
@@ -179,7 +187,8 @@ def _case(cell: Cell) -> Case:
 
 
 def _task(study: Study, preset: str, epsilon: float) -> Task:
-    tuning = study.tuning if preset == study.preset else {}
+    question = algorithm_of(study.learner).question
+    tuning = {name: value for name, value in study.tuning.items() if preset == study.preset or name in question}
     used = preset in algorithm_of(study.learner).presets and needs_delta(study.learner, preset)
     return task(
         study.learner,

@@ -5,7 +5,7 @@ group is the problem of the best m arms; several are a partition matroid: the ar
 one size, and from each block so many are chosen. In every round,
 
     M = the best set by the means, and w = mean - radius inside M, mean + radius outside of it;
-    M' = the best set by w; stop with M if w(M') = w(M), else pull the arm of largest radius in M or M' but not both.
+    M' = the best set by w; stop with M if M' = M, else pull the arm of largest radius in M or M' but not both.
 
 Whatever the structure, the answer is right whenever all means stay within their radii. Two choices of radius do this
 with probability 1 - nu (s^2 -> proxy, N -> pulls, t -> all pulls, n -> arms):
@@ -16,7 +16,9 @@ with probability 1 - nu (s^2 -> proxy, N -> pulls, t -> all pulls, n -> arms):
   1.7 s sqrt((ln ln(2 N) + 0.72 ln(10.4 n / nu)) / N). Much narrower: it knows the law of the iterated logarithm.
 
 Rewards are one minus the loss; s^2 is what the noise is known to be, as for lil'UCB. Sets that are equally good cannot
-be told apart: with ties at the edge of the best set it never stops.
+be told apart: with ties at the edge of the best set it never stops. Departure: the paper stops when w(M') = w(M). Sums
+of floating-point numbers may differ by their rounding alone, and a learner that compares them may never stop; so the
+sets are compared. Where two sets have exactly the same weight, that takes more pulls, and is as safe.
 """
 
 from typing import NamedTuple
@@ -38,15 +40,6 @@ class State(NamedTuple):
     total: jax.Array
 
 
-class Doubt(NamedTuple):
-    """The best set by the means, its optimistic rival, and what decides between them."""
-
-    best: jax.Array
-    rival: jax.Array
-    radius: jax.Array
-    weights: jax.Array
-
-
 @configuration("arms", "groups", "choose", "rule")
 class Clucb:
     """See the module's first lines."""
@@ -63,18 +56,17 @@ class Clucb:
         return State(jnp.zeros(self.arms), jnp.zeros(self.arms))
 
     def ask(self, state: State, key: Key) -> Offer:
-        doubt = self._doubt(state)
-        disputed = jnp.where(doubt.best ^ doubt.rival, doubt.radius, -jnp.inf)
-        arm = jnp.argmax(jnp.where(state.pulls > 0, disputed, jnp.inf))
+        disputed, radius = self._disputed(state), self._radius(state.pulls)
+        asked = disputed | ~jnp.any(disputed)  # all is clear, but somebody still asks: the least known arm
+        index = jnp.where(asked, radius, -jnp.inf)
+        arm = jnp.argmax(jnp.where(state.pulls > 0, index, jnp.inf))
         return Offer(arm, arm)
 
     def tell(self, state: State, memo: jax.Array, estimate: jax.Array) -> State:
         return State(state.pulls.at[memo].add(1.0), state.total.at[memo].add(1 - estimate))
 
     def done(self, state: State) -> jax.Array:
-        doubt = self._doubt(state)
-        best, rival = (jnp.sum(jnp.where(chosen, doubt.weights, 0.0)) for chosen in (doubt.best, doubt.rival))
-        return jnp.all(state.pulls > 0) & (rival <= best)
+        return jnp.all(state.pulls > 0) & ~jnp.any(self._disputed(state))
 
     def recommend(self, state: State) -> jax.Array:
         """A mask of the arms."""
@@ -85,11 +77,11 @@ class Clucb:
         blocks = jnp.reshape(-rewards, (self.groups, -1))
         return jnp.reshape(ranks(blocks) < self.choose, (self.arms,))
 
-    def _doubt(self, state: State) -> Doubt:
+    def _disputed(self, state: State) -> jax.Array:
+        """The arms in the best set by the means or in its optimistic rival, but not in both."""
         means, radius = self._means(state), self._radius(state.pulls)
         best = self.best_set(means)
-        weights = jnp.where(best, means - radius, means + radius)
-        return Doubt(best, self.best_set(weights), radius, weights)
+        return best ^ self.best_set(jnp.where(best, means - radius, means + radius))
 
     def _means(self, state: State) -> jax.Array:
         return state.total / jnp.maximum(state.pulls, 1.0)
