@@ -209,7 +209,7 @@ def test_clucb_finds_the_best_set_and_stops_sooner_with_less_noise(shape: dict):
 
 
 def test_clucb_stops_whatever_the_rounding():
-    """Where weights of sets were compared, one of these 20 seeds never stopped: equal sums differed by their rounding."""
+    """Where the weights of sets were compared, one of these 20 seeds never stopped: equal sums were rounded apart."""
     losses = [0.1, 0.15, 0.2, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7]
     each = ready("clucb", epsilon=2.0, arms=10, choose=3, rounds=10_000)
     world = world_of("arms", arms=10, losses=losses)
