@@ -15,7 +15,7 @@ EASY = {"arms": 3, "losses": [0.05, 0.6, 0.7]}
 
 
 def test_lil_ucb_finds_the_best_arm_and_stops_asking():
-    """Fixed seeds, confidence 0.95: 40 runs, at most four wrong (more has probability 0.4 % at exactly 95 %)."""
+    """Fixed seeds, confidence 0.95: 40 runs, at most four wrong (more has probability 4.8 % at exactly 95 %)."""
     each = ready("lil-ucb", epsilon=1.0, arms=3, rounds=20_000)
     trace = simulate(
         each.learner, each.user, world_of("arms", **EASY), rounds=20_000, mechanism=each.mechanism, seeds=40

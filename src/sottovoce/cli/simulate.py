@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from sottovoce.sim.results import Folder
     from sottovoce.sim.study import Curve, Study
 
+GROWTH = "growth: exponent of the regret over the second half; at 1 nothing is learned"
+RIGHT = "right: nothing beats what was recommended, 95 % interval; samples: people asked"
+
 
 def simulate(
     context: typer.Context,
@@ -84,13 +87,11 @@ def run(study: "Study", out: Path | None, *, fresh: bool, parquet: bool, json: P
     curves = _run(folder, study, cells, fresh)
     folder.export(curves, parquet)
     console = Console()
-    console.print(_table(study, curves))
-    if any(curve.correct is not None for curve in curves):
-        console.print()
-        console.print(_best_arm_table(curves))
+    recommends = any(curve.correct is not None for curve in curves)
+    console.print(_best_arm_table(study, curves) if recommends else _table(study, curves))
     report = write_report(folder.path, study, curves)
     console.print()
-    console.print("growth: exponent of the regret over the second half; at 1 nothing is learned", style="dim")
+    console.print(RIGHT if recommends else GROWTH, style="dim")
     console.print(f"report: {report}", highlight=False, soft_wrap=True)
     write_rows(json, [row(study, curve) for curve in curves])
 
@@ -142,16 +143,27 @@ def _table(study: "Study", curves: "list[Curve]") -> "Table":
     return table
 
 
-def _best_arm_table(curves: "list[Curve]") -> "Table":
+def _best_arm_table(study: "Study", curves: "list[Curve]") -> "Table":
+    """For learners that recommend: right or wrong, and how many people it took."""
     from sottovoce.sim.report import who
 
-    table = table_of("the best arm", "who", "epsilon", "samples", "right", "stopped")
-    for curve in curves:
-        if curve.correct is not None:
-            stopped = (curve.samples < curve.rounds[-1]).mean()
-            epsilon = f"{curve.cell.task.epsilon:g}" if curve.cell.private else "-"
-            samples = f"{curve.samples.mean():,.0f}"
-            table.add_row(who(curve), epsilon, samples, f"{curve.correct.mean():.0%}", f"{stopped:.0%}")
+    title = f"{study.learner}: best of {study.arms} arms, at most {study.rounds:,} people, {study.seeds} seeds"
+    table = table_of(title, "who", "epsilon", "delta", "samples", "right", "interval", "stopped")
+    for world in study.worlds:
+        table.add_row(f"[bold]{world}[/]")
+        for curve in (curve for curve in curves if curve.cell.world == world and curve.correct is not None):
+            share, low, high = curve.right()
+            table.add_row(
+                f"  {who(curve)}",
+                f"{curve.cell.task.epsilon:g}" if curve.cell.private else "-",
+                f"{curve.cell.task.delta:g}" if curve.cell.private else "-",
+                f"{curve.samples.mean():,.0f}",
+                f"{share:.0%}",
+                f"{low:.0%} to {high:.0%}",
+                f"{curve.stopped.mean():.0%}",
+                style="bold green" if curve.cell.role == "chosen" else None,
+            )
+        table.add_section()
     return table
 
 

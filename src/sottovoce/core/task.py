@@ -66,6 +66,8 @@ class Algorithm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """What is chosen: one of a few arms, an action described by a person's features, a point of a convex region."""
     world: str = ""
     """The simulated world it is first tried in; empty for the usual one of its kind of actions."""
+    question: tuple[str, ...] = ()
+    """Names of tuning that say what is looked for, not how: where presets are compared, all are asked the same."""
     trust: Literal["local", "central", "none"] = "local"
     """Who hears raw data: nobody (local), a curator who keeps it (central), the learner (none); simulation only."""
 

@@ -9,7 +9,7 @@ from sottovoce.learners.base import Learner
 from sottovoce.learners.contextual import linucb
 from sottovoce.learners.convex import barrier, interval_search, multi_point, one_point
 from sottovoce.learners.convex.regions import region_of
-from sottovoce.learners.pure_exploration import lil_ucb
+from sottovoce.learners.pure_exploration import clucb, fixed_budget, lil_ucb
 from sottovoce.learners.uniform import UniformArms, UniformContext, UniformPoints
 from sottovoce.privacy.decode import Noise
 
@@ -21,6 +21,9 @@ LEARNERS: dict[str, Callable[[Task, Noise], Learner]] = {
     "kl-ucb-plus-plus": kl_ucb.build_plus_plus,
     "thompson": thompson.build,
     "lil-ucb": lil_ucb.build,
+    "sequential-halving": fixed_budget.build_halving,
+    "successive-rejects": fixed_budget.build_rejects,
+    "clucb": clucb.build,
     "linucb": linucb.build,
     "fkm": one_point.build,
     "agarwal-dekel-xiao": one_point.build,

@@ -36,7 +36,11 @@ class Learner(Protocol):
 
 
 class StoppingLearner(Learner, Protocol):
-    """A learner that knows when it knows enough. After `done` no more offers are made; `recommend` is served."""
+    """A learner that knows when it knows enough. After `done` no more offers are made; `recommend` is served.
+
+    It recommends an arm, or a mask of arms. In the latter case it has `best_set(rewards)`, what it would recommend if
+    it knew the mean rewards.
+    """
 
     def done(self, state: Any) -> jax.Array: ...
 

@@ -53,7 +53,7 @@ def simulate_on_host(
     setting = setting_of(Case(learner, mechanism), user, publish_every, delay)
     ends = checkpoints_of(rounds, checkpoints)
     publish = publication(rounds, publish_every, getattr(learner, "growth", 1.0))
-    regrets, states, samples, bests = [], [], [], []
+    regrets, states, samples, gaps = [], [], [], []
     with jax.enable_x64(True):
         channel = jax.tree.map(jnp.asarray, channel_of(mechanism))
         for key in seed_keys(seed, seeds):
@@ -71,7 +71,7 @@ def simulate_on_host(
             regrets.append([regret[end - 1] for end in ends])
             states.append(carry.state)
             samples.append(float(carry.samples))
-            bests.append(getattr(here, "best", None))
+            gaps.append(getattr(here, "gaps", None))
         state = jax.tree.map(lambda *leaves: np.stack(leaves), *states)
-        best = None if None in bests else np.array(bests)
-        return trace_of(learner, ends, np.array(regrets), state, np.array(samples), best)
+        known = None if gaps[0] is None else np.array(gaps)
+        return trace_of(learner, ends, np.array(regrets), state, np.array(samples), known)

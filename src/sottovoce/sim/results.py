@@ -36,7 +36,8 @@ class Folder:
             with np.load(self.cells / f"{cell.name}.npz") as stored:
                 correct = stored.get("correct", None)
                 seconds = float(stored["seconds"])
-                return Curve(cell, stored["rounds"], stored["regret"], seconds, stored["samples"], correct)
+                required = (stored["rounds"], stored["regret"], seconds, stored["samples"], stored["stopped"])
+                return Curve(cell, *required, correct)
         except (OSError, KeyError, ValueError, zipfile.BadZipFile):
             return None
 
@@ -44,7 +45,7 @@ class Folder:
         """Written whole or not at all."""
         target = self.cells / f"{curve.cell.name}.npz"
         partial = target.with_suffix(".partial.npz")
-        arrays = {name: getattr(curve, name) for name in ("rounds", "regret", "seconds", "samples", "correct")}
+        arrays = {name: getattr(curve, name) for name in curve._fields[1:]}
         np.savez(partial, **{name: array for name, array in arrays.items() if array is not None})
         partial.replace(target)
 
@@ -102,11 +103,10 @@ def _best_arm(curve: Curve) -> dict[str, float]:
     """What a run that looks for the best arm adds: mean samples, the shares of right answers and of stopped runs."""
     if curve.correct is None:
         return {}
-    stopped = curve.samples < curve.rounds[-1]
     return {
         "samples": float(curve.samples.mean()),
         "correct": float(curve.correct.mean()),
-        "stopped": float(stopped.mean()),
+        "stopped": float(curve.stopped.mean()),
     }
 
 

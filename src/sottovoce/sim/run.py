@@ -28,6 +28,9 @@ from sottovoce.users import LocalUser
 Progress = Callable[[int], None]
 """Called with the number of rounds just played."""
 
+TIE = 1e-9
+"""Mean losses this close are equally good."""
+
 
 class Trace(NamedTuple):
     """What a simulation returns."""
@@ -42,14 +45,12 @@ class Trace(NamedTuple):
     """The learners' final states, leaves with a leading axis of seeds."""
     samples: NDArray[np.float64]
     """How many people answered, for each seed: fewer than the rounds where a learner stopped."""
-    recommended: NDArray[np.int64] | None = None
-    """What each seed's learner recommends, if it is one that stops."""
+    stopped: NDArray[np.bool_]
+    """Whether each seed's learner was done in the end; never, if it is not one that stops."""
+    recommended: NDArray | None = None
+    """What each seed's learner recommends, if it is one that stops: an arm, or a mask of arms."""
     correct: NDArray[np.bool_] | None = None
-    """Whether that is the world's `best`."""
-
-    @property
-    def stopped(self) -> NDArray[np.bool_]:
-        return self.samples < self.rounds[-1]
+    """Whether nothing is better, by the world's `gaps`."""
 
 
 class Case(NamedTuple):
@@ -155,10 +156,11 @@ class _Part:
         """Nobody answered in the last round: every learner here has stopped."""
         return bool(np.max(self.carry.samples) < rounds)
 
-    def best(self) -> NDArray | None:
-        """The best action of each seed's world, where the world says so."""
-        best = getattr(join(self.world, self.world_fixed), "best", None)
-        return None if best is None else np.asarray(best)
+    def gaps(self) -> NDArray | None:
+        """How much worse every arm of each seed's world is, where the world says so."""
+        if not hasattr(type(join(self.world, self.world_fixed)), "gaps"):
+            return None
+        return np.asarray(jax.vmap(lambda numbers: join(numbers, self.world_fixed).gaps)(self.world))
 
     def calls_library(self) -> bool:
         lowered = advance_all.lower(*self._arguments(), np.zeros(1, int), np.ones(1, bool))
@@ -261,10 +263,10 @@ def _sampler(rest: Any) -> tuple[Callable[[list[Any], jax.Array], list[Any]], li
 def _traces(learners: list[Any], ends: NDArray, regret: NDArray, parts: list[_Part]) -> list[Trace]:
     state = _gathered([part.carry.state for part in parts])
     samples = _gathered([part.carry.samples for part in parts])
-    bests = [part.best() for part in parts]
-    best = None if any(b is None for b in bests) else np.concatenate([b for b in bests if b is not None])
+    shares = [share for part in parts if (share := part.gaps()) is not None]
+    gaps = np.concatenate(shares) if shares else None
     return [
-        trace_of(learner, ends, regret[i], jax.tree.map(lambda leaf, i=i: leaf[i], state), samples[i], best)
+        trace_of(learner, ends, regret[i], jax.tree.map(lambda leaf, i=i: leaf[i], state), samples[i], gaps)
         for i, learner in enumerate(learners)
     ]
 
@@ -274,10 +276,19 @@ def _gathered(shares: list[Any]) -> Any:
     return jax.tree.map(lambda *leaves: np.concatenate(leaves, axis=1), *shares)
 
 
-def trace_of(learner: Any, ends: NDArray, regret: NDArray, state: Any, samples: NDArray, best: NDArray | None) -> Trace:
+def trace_of(learner: Any, ends: NDArray, regret: NDArray, state: Any, samples: NDArray, gaps: NDArray | None) -> Trace:
     """One case's seeds, with what they recommend and whether that is right."""
     finite = bool(all(np.all(np.isfinite(leaf)) for leaf in jax.tree.leaves(state)))
-    recommend = getattr(learner, "recommend", None)
-    recommended = np.asarray(jax.vmap(recommend)(state)) if recommend else None
-    correct = recommended == best if recommended is not None and best is not None else None
-    return Trace(ends, regret, finite, state, samples, recommended, correct)
+    if not hasattr(learner, "recommend"):
+        return Trace(ends, regret, finite, state, samples, np.zeros(len(samples), bool))
+    stopped, recommended = (np.asarray(jax.vmap(what)(state)) for what in (learner.done, learner.recommend))
+    correct = None if gaps is None else _is_best(learner, recommended, gaps)
+    return Trace(ends, regret, finite, state, samples, stopped, recommended, correct)
+
+
+def _is_best(learner: Any, recommended: NDArray, gaps: NDArray) -> NDArray[np.bool_]:
+    """Is no arm better than the one recommended, or no set than the set? Ties are right; rows are seeds."""
+    if recommended.ndim == 1:
+        return np.take_along_axis(gaps, recommended[:, None], axis=1)[:, 0] <= TIE
+    best = np.asarray(jax.vmap(learner.best_set)(-gaps))
+    return np.sum(gaps * recommended, axis=1) <= np.sum(gaps * best, axis=1) + TIE

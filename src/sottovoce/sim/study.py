@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sottovoce.core.errors import ConfigurationError
 from sottovoce.core.task import Task, algorithm_of, needs_delta, task
 from sottovoce.learners import uniform_of
+from sottovoce.privacy.audit.bounds import clopper_pearson
 from sottovoce.privacy.special import student_quantile
 from sottovoce.sim.halves import halves
 from sottovoce.sim.noise import channel_of
@@ -82,8 +83,10 @@ class Curve(NamedTuple):
     seconds: float
     samples: NDArray[np.float64]
     """How many people answered, for each seed."""
+    stopped: NDArray[np.bool_]
+    """Whether the learner was done in the end."""
     correct: NDArray[np.bool_] | None = None
-    """Whether the best arm was recommended, where the learner is one that stops."""
+    """Whether the best arm (or set) was recommended, where the learner is one that stops."""
 
     def interval(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """Mean and 95 % interval (Student's t over seeds) at every checkpoint; without spread for a single seed."""
@@ -92,6 +95,13 @@ class Curve(NamedTuple):
             return mean, mean, mean
         half = student_quantile(0.975, seeds - 1) * self.regret.std(axis=0, ddof=1) / np.sqrt(seeds)
         return mean, mean - half, mean + half
+
+    def right(self) -> tuple[float, float, float]:
+        """The share of seeds with the right answer and its 95 % interval (Clopper-Pearson)."""
+        if self.correct is None:
+            raise ConfigurationError(f"{self.cell.name} recommends nothing")
+        hits, seeds = int(self.correct.sum()), len(self.correct)
+        return hits / seeds, *clopper_pearson(hits, seeds, 0.025)
 
     def growth(self) -> float:
         """The exponent of the regret over the second half of the run: 1 is linear, less is learning."""
@@ -164,7 +174,7 @@ def _run_batch(study: Study, batch: list[tuple[Cell, Case]], progress: Progress 
         if not trace.finite:
             raise ArithmeticError(f"{cell.name} left the real numbers; please report this with the command you typed")
     return [
-        Curve(cell, trace.rounds, trace.regret, seconds, trace.samples, trace.correct)
+        Curve(cell, trace.rounds, trace.regret, seconds, trace.samples, trace.stopped, trace.correct)
         for (cell, _), trace in zip(batch, traces, strict=True)
     ]
 
@@ -177,7 +187,8 @@ def _case(cell: Cell) -> Case:
 
 
 def _task(study: Study, preset: str, epsilon: float) -> Task:
-    tuning = study.tuning if preset == study.preset else {}
+    question = algorithm_of(study.learner).question
+    tuning = {name: value for name, value in study.tuning.items() if preset == study.preset or name in question}
     used = preset in algorithm_of(study.learner).presets and needs_delta(study.learner, preset)
     return task(
         study.learner,

@@ -1,6 +1,7 @@
 """Worlds of a few arms with losses in {0, 1}."""
 
-from typing import Any, ClassVar, NamedTuple
+import dataclasses
+from typing import Any, ClassVar, NamedTuple, cast
 
 import jax
 import jax.numpy as jnp
@@ -11,15 +12,20 @@ from sottovoce.learners.base import Key, configuration, pick
 
 @configuration("arms")
 class Arms:
-    """Bernoulli arms: one is better than the others by `gap`, or `losses` of your own; in another order each seed."""
+    """Bernoulli arms: one is better than the worst by `gap`, or `losses` of your own; in another order each seed.
+
+    The loss of the others rises like (i / (arms - 1))^alpha from the best to the worst. With 0 they are all alike; 0.3
+    and 0.6 are the instances of Jamieson and Nowak, "Best-arm identification algorithms for multi-armed bandits in the
+    fixed confidence setting", CISS 2014.
+    """
 
     arms: int
     gap: float = 0.2
     loss: float = 0.5
+    alpha: float = 0.0
     losses: Any = None
-    best: jax.typing.ArrayLike = 0
 
-    drawn: ClassVar = {"best"}
+    drawn: ClassVar = set()
 
     def __post_init__(self) -> None:
         if self.losses is not None and len(self.losses) != self.arms:
@@ -27,12 +33,16 @@ class Arms:
 
     def sample(self, key: Key) -> "Arms":
         if self.losses is None:
-            best = jax.random.randint(key, (), 0, self.arms)
-            losses = jnp.where(jnp.arange(self.arms) == best, self.loss - self.gap, self.loss)
+            place = (jnp.arange(self.arms) - jax.random.randint(key, (), 0, self.arms)) % self.arms
+            behind = jnp.where(place == 0, 0.0, (place / (self.arms - 1)) ** self.alpha)
+            losses = self.loss - self.gap * (1 - behind)
         else:
             losses = jax.random.permutation(key, jnp.asarray(self.losses))
-            best = jnp.argmin(losses)
-        return Arms(arms=self.arms, gap=self.gap, loss=self.loss, losses=losses, best=best)
+        return dataclasses.replace(cast(Any, self), losses=losses)
+
+    @property
+    def gaps(self) -> jax.Array:
+        return self.losses - jnp.min(self.losses)
 
     def visit(self, round: jax.Array, key: Key) -> jax.Array:
         return self.losses
@@ -66,6 +76,10 @@ class SwitchingArms:
     def sample(self, key: Key) -> "SwitchingArms":
         best = jax.random.randint(key, (), 0, self.arms)
         return SwitchingArms(arms=self.arms, gap=self.gap, factor=self.factor, best=best)
+
+    @property
+    def gaps(self) -> jax.Array:
+        return jnp.where(jnp.arange(self.arms) == self.best, 0.0, self.gap)
 
     def visit(self, round: jax.Array, key: Key) -> Mood:
         phase = jnp.floor(jnp.log1p(round * (self.factor - 1)) / jnp.log(self.factor))

@@ -11,7 +11,8 @@ class World(Protocol):
     """The environment of a simulation; written like a learner, one round at a time.
 
     A world may also have `sample(key) -> World`: a fresh instance for each seed. Worlds of the registry say in `drawn`
-    which of their fields that fills; the others are options that a study may set.
+    which of their fields that fills; the others are options that a study may set. A world with a best arm may have
+    `gaps`, how much worse every arm is: recommendations are judged by it.
     """
 
     def visit(self, round: jax.Array, key: Key) -> Any:
