@@ -1,0 +1,38 @@
+"""Exponents: a straight line through the logarithms, and how far resampled seeds move it."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+RESAMPLES = 2000
+
+
+class Exponent(NamedTuple):
+    value: float
+    low: float
+    high: float
+
+
+def exponent(sizes: NDArray, values: NDArray, factors: NDArray, seed: int = 0) -> Exponent:
+    """The p with values ~ sizes^p * factors, and its 95 % bootstrap interval over seeds.
+
+    `values` has a row per size and a column per seed. Seeds share their worlds across sizes, so whole columns are
+    resampled.
+
+    >>> sizes = np.array([10.0, 100.0, 1000.0])
+    >>> exponent(sizes, np.outer(np.sqrt(sizes), [1.0, 1.0]), np.ones(3))
+    Exponent(value=0.5, low=0.5, high=0.5)
+    """
+    columns = values.shape[1]
+    drawn = np.random.default_rng(seed).integers(columns, size=(RESAMPLES, columns))
+    resampled = [_slope(sizes, values[:, chosen].mean(axis=1) / factors) for chosen in drawn]
+    low, high = np.quantile(resampled, [0.025, 0.975])
+    middle = _slope(sizes, values.mean(axis=1) / factors)
+    return Exponent(*(round(float(number), 12) for number in (middle, low, high)))
+
+
+def _slope(sizes: NDArray, means: NDArray) -> float:
+    """Least squares through the logarithms."""
+    x, y = np.log(sizes), np.log(np.maximum(means, 1e-12))
+    return float((x - x.mean()) @ (y - y.mean()) / ((x - x.mean()) @ (x - x.mean())))

@@ -1,0 +1,196 @@
+"""The rows: what is run, what the theorem says, and how the horizons were chosen."""
+
+import math
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+EPSILONS = (0.25, 0.5, 1.0, 2.0)
+
+
+class Row(NamedTuple):
+    """One row. The bound is T^rounds_power (1/epsilon)^epsilon_power times `logarithm(T)`."""
+
+    name: str
+    title: str
+    learner: str
+    world: str
+    rounds_power: float
+    epsilon_power: float
+    shape: dict[str, Any]
+    horizons: tuple[int, ...]
+    """Of the full table; the quick one leaves the last out."""
+    options: Mapping[str, Any] = MappingProxyType({})
+    tuning: Mapping[str, Any] = MappingProxyType({})
+    epsilon: float = 1.0
+    """At which the horizons are compared."""
+    logarithm: Callable[[float], float] = lambda rounds: 1.0
+    logarithm_text: str = "1"
+    why: str = ""
+    """What was chosen for this row, and why."""
+    seeds: int = 16
+
+
+def _log(power: float) -> Callable[[float], float]:
+    return lambda rounds: math.log(rounds) ** power
+
+
+ROWS = [
+    Row(
+        "one-point-convex",
+        "one point, convex",
+        "fkm",
+        "absolute",
+        3 / 4,
+        1.0,
+        {"dimension": 2},
+        (10_000, 30_000, 100_000, 300_000, 1_000_000),
+        why="Losses |x - x*|/2 on the unit disc: convex, neither smooth nor strongly convex.",
+    ),
+    Row(
+        "one-point-smooth",
+        "one point, convex and smooth",
+        "saha-tewari",
+        "quadratic",
+        2 / 3,
+        1.0,
+        {"dimension": 2},
+        (10_000, 30_000, 100_000, 300_000),
+        logarithm=_log(1 / 3),
+        logarithm_text="(ln T)^(1/3)",
+        why="Losses |x - x*|^2/4 on the unit disc, of whose curvature the learner is told only the upper bound.",
+    ),
+    Row(
+        "one-point-strong",
+        "one point, strongly convex",
+        "agarwal-dekel-xiao",
+        "quadratic",
+        2 / 3,
+        1.0,
+        {"dimension": 2},
+        (10_000, 30_000, 100_000, 300_000, 1_000_000),
+        options={"kink": 0.5},
+        tuning={"steepness": 0.75, "strength": 0.25},
+        logarithm=_log(1 / 3),
+        logarithm_text="(ln T)^(1/3)",
+        why="Half |x - x*|^2/4 and half |x - x*|/2 on the unit disc: strongly convex, not smooth.",
+    ),
+    Row(
+        "one-point-strong-smooth",
+        "one point, strongly convex and smooth",
+        "hazan-levy",
+        "quadratic",
+        1 / 2,
+        1.0,
+        {"dimension": 2},
+        (10_000, 30_000, 100_000, 300_000),
+        logarithm=_log(1 / 2),
+        logarithm_text="(ln T)^(1/2)",
+        why="Losses |x - x*|^2/4 on the unit disc.",
+    ),
+    Row(
+        "two-point-convex",
+        "two points, convex",
+        "two-point",
+        "absolute",
+        1 / 2,
+        2.0,
+        {"dimension": 5},
+        (10_000, 30_000, 100_000, 300_000),
+        options={"steepness": 1.0},
+        why="Losses |x - x*| on the unit ball in five dimensions, slopes in [-1, 1].",
+    ),
+    Row(
+        "two-point-strong",
+        "two points, strongly convex",
+        "two-point-strong",
+        "quadratic",
+        0.0,
+        2.0,
+        {"dimension": 2},
+        (30_000, 100_000, 300_000, 1_000_000),
+        logarithm=_log(1.0),
+        logarithm_text="ln T",
+        why="Losses |x - x*|^2/4 on the unit disc, slopes in [-1, 1].",
+    ),
+    Row(
+        "contextual-linear",
+        "contextual linear",
+        "linucb",
+        "linear",
+        3 / 4,
+        1.0,
+        {"dimension": 3, "arms": 10},
+        (10_000, 30_000, 100_000, 300_000),
+        why="Ten fresh unit vectors for every person, in three dimensions.",
+    ),
+    Row(
+        "contextual-generalised",
+        "contextual generalised linear",
+        "glm",
+        "logistic",
+        3 / 4,
+        1.0,
+        {"dimension": 3, "arms": 10},
+        (10_000, 30_000, 100_000, 300_000),
+        why="Ten fresh unit vectors for every person, in three dimensions, logistic rewards.",
+    ),
+    Row(
+        "arms-adversarial",
+        "arms, adversarial",
+        "tsallis-inf",
+        "switching-arms",
+        1 / 2,
+        1.0,
+        {"arms": 5},
+        (10_000, 30_000, 100_000, 300_000),
+        why="Five arms whose losses jump together in phases that grow by 1.6; the best stays best by 0.2.",
+    ),
+    Row(
+        "arms-stochastic",
+        "arms, stochastic",
+        "tsallis-inf",
+        "arms",
+        0.0,
+        2.0,
+        {"arms": 5},
+        (30_000, 100_000, 300_000, 1_000_000),
+        logarithm=_log(1.0),
+        logarithm_text="ln T",
+        seeds=64,
+        why="Five Bernoulli arms, losses 0.5 and one 0.3.",
+    ),
+    Row(
+        "stochastic-convex",
+        "stochastic convex, one dimension",
+        "interval-search",
+        "absolute",
+        1 / 2,
+        1.0,
+        {"dimension": 1},
+        (100_000, 300_000, 1_000_000, 3_000_000),
+        epsilon=2.0,
+        logarithm=_log(3 / 2),
+        logarithm_text="(ln T)^(3/2)",
+        why="Losses |x - x*|/2 on [-1, 1]. In more dimensions the published constants never move: see `pyramid`.",
+    ),
+]
+
+
+class BestArmRow(NamedTuple):
+    """Samples until a best-arm learner stops, against 1/epsilon and against 1/gap: both squares in the theorem."""
+
+    name: str = "best-arm"
+    title: str = "best arm, samples"
+    learner: str = "lil-ucb"
+    arms: int = 5
+    gaps: tuple[float, ...] = (0.4, 0.28, 0.2, 0.14, 0.1)
+    epsilon: float = 1.0
+    gap: float = 0.3
+    power: float = 2.0
+    seeds: int = 64
+    rounds: int = 3_000_000
+    why: str = "Five Bernoulli arms, one better by the gap, confidence 0.95; a run that never stops counts its rounds."
+
+
+BEST_ARM = BestArmRow()
