@@ -17,10 +17,10 @@ from sottovoce.privacy.decode import report_size
 from sottovoce.privacy.mechanisms import Gaussian
 from sottovoce.privacy.promise import true_delta
 from sottovoce.sim.results import versions
-from sottovoce.sim.study import Curve, Study
+from sottovoce.sim.study import Curve, Study, notices_of
 
-CHOSEN = ("#0b6e4f", "#1f9e89", "#6ab187", "#9bc995")
-PAPER = ("#b23a48", "#d1735b", "#e09f7d", "#eec8a8")
+CHOSEN = ("#0b6e4f", "#1f9e89", "#6ab187", "#9bc995", "#b9d8a9", "#d5e6c3")
+PAPER = ("#b23a48", "#d1735b", "#e09f7d", "#eec8a8", "#f0d9c0", "#6a1b2d")
 STYLE = {"non-private": ("#2b2d42", "-"), "uniform": ("#8d99ae", (0, (1, 1)))}
 
 
@@ -106,6 +106,7 @@ def _page(study: Study, curves: list[Curve], picture: str) -> str:
         promises="\n".join(dict.fromkeys(_promise(curve) for curve in curves if curve.cell.reports)),
         versions=html.escape(", ".join(f"{name} {number}" for name, number in versions().items())),
         seed=study.seed,
+        notices="".join(f"<p>{html.escape(notice)}</p>" for notice in notices_of(study)),
     )
 
 
@@ -175,6 +176,6 @@ of the run; 1 means nothing is learned any more. Intervals: Student's t over see
 <h2>What each person is promised</h2><ul>
 $promises
 </ul>
-<footer>Simulated with seed $seed; $versions.</footer>
+<footer>Simulated with seed $seed; $versions.$notices</footer>
 </main></body></html>
 """

@@ -11,7 +11,9 @@ class World(Protocol):
     """The environment of a simulation; written like a learner, one round at a time.
 
     A world may also have `sample(key) -> World`: a fresh instance for each seed. Worlds of the registry say in `drawn`
-    which of their fields that fills; the others are options that a study may set.
+    which of their fields that fills; the others are options that a study may set. It may have `shown(context)`: what of
+    the context the device knows before it acts, where that is not all of it. And a world made of somebody's data has a
+    `notice`: whose it is, and on what terms.
     """
 
     def visit(self, round: jax.Array, key: Key) -> Any:
