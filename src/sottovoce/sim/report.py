@@ -4,6 +4,7 @@ import html
 import io
 from pathlib import Path
 from string import Template
+from typing import Any
 
 import matplotlib
 import numpy as np
@@ -22,6 +23,9 @@ from sottovoce.sim.study import Curve, Study, notices_of
 CHOSEN = ("#0b6e4f", "#1f9e89", "#6ab187", "#9bc995", "#b9d8a9", "#d5e6c3")
 PAPER = ("#b23a48", "#d1735b", "#e09f7d", "#eec8a8", "#f0d9c0", "#6a1b2d")
 STYLE = {"non-private": ("#2b2d42", "-"), "uniform": ("#8d99ae", (0, (1, 1)))}
+
+CROWD = 9
+"""With more curves in a panel their names stand beside it."""
 
 
 def who(curve: Curve) -> str:
@@ -53,7 +57,8 @@ def write_report(folder: Path, study: Study, curves: list[Curve]) -> Path:
 def draw(study: Study, curves: list[Curve]) -> Figure:
     """Regret over rounds, a panel per world, both axes logarithmic: a straight line of slope 1 learns nothing."""
     with matplotlib.rc_context({"font.size": 10, "axes.spines.top": False, "axes.spines.right": False}):
-        figure = Figure(figsize=(max(7.2, 5.4 * len(study.worlds) + 0.6), 4.6), layout="constrained")
+        beside = 2.6 if len(curves) > CROWD * len(study.worlds) else 0.0
+        figure = Figure(figsize=(max(7.2, 5.4 * len(study.worlds) + 0.6) + beside, 4.6), layout="constrained")
         panels = figure.subplots(1, len(study.worlds), sharey=True, squeeze=False)[0]
         for panel, world in zip(panels, study.worlds, strict=True):
             _draw_world(panel, world, [curve for curve in curves if curve.cell.world == world])
@@ -78,7 +83,8 @@ def _draw_world(panel: Axes, world: str, curves: list[Curve]) -> None:
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}"))
         axis.set_minor_formatter(NullFormatter())
     panel.grid(alpha=0.25, linewidth=0.6)
-    panel.legend(frameon=False, fontsize=8.5, loc="upper left")
+    place: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)} if len(curves) > CROWD else {}
+    panel.legend(frameon=False, fontsize=8.5, **({"loc": "upper left"} | place))
 
 
 def _label(curve: Curve) -> str:

@@ -38,7 +38,7 @@ from sottovoce.learners.base import Key, configuration
 from sottovoce.sim.ratings import LICENCE, Ratings, ratings_of
 
 
-@configuration("dimension", "arms", "path", "rotate", "scale", "source")
+@configuration("dimension", "arms", "path", "scale", "source")
 class MovieLens:
     """`arms` movies, features of length `dimension`; `path` is a file or folder of one's own, else recbole's."""
 
