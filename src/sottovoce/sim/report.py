@@ -57,8 +57,8 @@ def write_report(folder: Path, study: Study, curves: list[Curve]) -> Path:
 def draw(study: Study, curves: list[Curve]) -> Figure:
     """Regret over rounds, a panel per world, both axes logarithmic: a straight line of slope 1 learns nothing."""
     with matplotlib.rc_context({"font.size": 10, "axes.spines.top": False, "axes.spines.right": False}):
-        beside = 2.6 if len(curves) > CROWD * len(study.worlds) else 0.0
-        figure = Figure(figsize=(max(7.2, 5.4 * len(study.worlds) + 0.6) + beside, 4.6), layout="constrained")
+        crowd = max(sum(curve.cell.world == world for curve in curves) for world in study.worlds) > CROWD
+        figure = Figure(figsize=(max(7.2, 5.4 * len(study.worlds) + 0.6) + 2.6 * crowd, 4.6), layout="constrained")
         panels = figure.subplots(1, len(study.worlds), sharey=True, squeeze=False)[0]
         for panel, world in zip(panels, study.worlds, strict=True):
             _draw_world(panel, world, [curve for curve in curves if curve.cell.world == world])
@@ -83,8 +83,9 @@ def _draw_world(panel: Axes, world: str, curves: list[Curve]) -> None:
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}"))
         axis.set_minor_formatter(NullFormatter())
     panel.grid(alpha=0.25, linewidth=0.6)
-    place: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)} if len(curves) > CROWD else {}
-    panel.legend(frameon=False, fontsize=8.5, **({"loc": "upper left"} | place))
+    inside: dict[str, Any] = {"loc": "upper left"}
+    beside: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
+    panel.legend(frameon=False, fontsize=8.5, **(beside if len(curves) > CROWD else inside))
 
 
 def _label(curve: Curve) -> str:
