@@ -1,6 +1,9 @@
 """Every learner of the registry in every preset, ready to run."""
 
+from pathlib import Path
 from typing import NamedTuple
+
+import numpy as np
 
 from sottovoce.core.task import Task, algorithms, task
 from sottovoce.learners.base import Learner
@@ -34,6 +37,19 @@ def ready(learner: str, preset: str = "practical", *, private: bool = True, epsi
     world = world_of_task(contract)
     learner_half, user, mechanism = halves(contract, private=private)
     return Ready(contract, learner_half, user, world, mechanism)
+
+
+def made_up_ratings(file: Path, *, persons: int = 30, movies: int = 30, each: int = 25) -> Path:
+    """A file in the format of MovieLens 100K with invented numbers: `each` ratings of every person, in no order."""
+    draw = np.random.default_rng(7)
+    rows = [
+        (person, movie, draw.integers(1, 6), 881250949)
+        for person in range(1, persons + 1)
+        for movie in draw.choice(movies, each, replace=False) + 1
+    ]
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("".join("\t".join(map(str, rows[place])) + "\n" for place in draw.permutation(len(rows))))
+    return file
 
 
 PRESETS = [(name, preset) for name, algorithm in algorithms().items() for preset in algorithm.presets]

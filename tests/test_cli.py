@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from catalogue import made_up_ratings
 from sottovoce.core.task import algorithms
 
 SIMULATE_FIELDS = {
@@ -111,9 +112,48 @@ def test_a_study_can_be_a_file(tmp_path: Path):
     assert list(tmp_path.glob("results/*/traces.parquet"))
 
 
+def test_movielens_is_run_at_honest_budgets_beside_the_published_one(tmp_path: Path):
+    made_up_ratings(tmp_path / "ml-100k" / "ua.base")
+    small = ("--data", "ml-100k", "--movies", "6", "--rank", "6", "--epsilon", "4", "--rounds", "200", "--seeds", "2")
+    done = sottovoce(
+        "reproduce", "movielens", *small, "--rotate", "3", "--out", "out", "--json", "o.json", cwd=tmp_path
+    )
+    rows = json.loads((tmp_path / "o.json").read_text())["rows"]
+    assert [(row["role"], row["epsilon"]) for row in rows] == [
+        ("chosen", 4.0), ("paper", 4.0), ("non-private", None), ("uniform", None), ("paper", 800_000.0),
+    ]  # fmt: skip
+    assert rows[0]["options"] == {"scale": "authors", "path": "ml-100k", "rotate": 3}
+    screen = " ".join(done.stdout.split())
+    assert "Harper and J. A. Konstan" in screen
+    assert "Hearing nobody: always the longest feature loses" in screen
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "Harper and J. A. Konstan" in page
+    assert "paper, epsilon 800000, delta 0.1</b>: gaussian" in page
+    assert "does not keep it" in page
+
+
+def test_the_published_run_is_replayed(tmp_path: Path):
+    made_up_ratings(tmp_path / "ua.base")
+    small = ("--data", "ua.base", "--movies", "6", "--rank", "6", "--rounds", "120")
+    done = sottovoce("reproduce", "movielens", *small, "--replay", "--json", "o.json", cwd=tmp_path)
+    rows = json.loads((tmp_path / "o.json").read_text())["rows"]
+    assert [row["step"] for row in rows] == [0, 1, 2, 3, 4, 9, 99, 119]
+    assert "epsilon 800000, delta 0.1, which protects nobody" in done.stdout
+    assert "Harper" in done.stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
+        (
+            ("reproduce", "movielens", "--data", "nowhere"),
+            "nowhere holds neither ua.base nor u.data; MovieLens 100K is",
+        ),
+        (
+            ("simulate", "--learner", "linucb", "--dimension", "4", "--data", "x"),
+            "unknown option of world linear 'path'",
+        ),
         (("simulate",), "name a study file or a --learner"),
         (("simulate", "--learner", "linucv"), "unknown learner 'linucv'; choose one of"),
         (("simulate", "--learner", "linucb"), "needs a dimension of at least 1, got 0"),

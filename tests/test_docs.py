@@ -13,11 +13,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
+import numpy as np
 import pytest
 
+from catalogue import made_up_ratings
 from sottovoce.cli import main
 from sottovoce.core.task import Algorithm, algorithms
 from sottovoce.learners import LEARNERS
+from sottovoce.sim.published import Replay
 from sottovoce.sim.study import Study, cells_of, run_cells
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -117,6 +120,11 @@ def test_the_commands_of_a_page_are_understood(page: Path, tmp_path: Path, monke
     simulate, audit = (importlib.import_module(f"sottovoce.{name}") for name in ("cli.simulate", "privacy.audit"))
     monkeypatch.setattr(simulate, "run", lambda study, *_, **__: understood.extend(cells_of(study)))
     monkeypatch.setattr(audit, "audit_all", lambda subjects, *_, **__: understood.extend(subjects) or iter(()))
+    data = made_up_ratings(tmp_path / "ml-100k" / "u.data")
+    monkeypatch.setattr(importlib.import_module("sottovoce.sim.ratings"), "_in_recbole", lambda: data)
+    monkeypatch.setattr(importlib.import_module("sottovoce.sim.ratings"), "_recbole", lambda: "nothing real")
+    still = lambda features, theta, rounds, progress: Replay(np.zeros(rounds), np.zeros(rounds))  # noqa: E731
+    monkeypatch.setattr(importlib.import_module("sottovoce.sim.published"), "replay", still)
     shutil.copytree(ROOT / "experiments", tmp_path / "experiments")
     monkeypatch.chdir(tmp_path)
     for words in commands(page):

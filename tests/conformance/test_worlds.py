@@ -1,13 +1,18 @@
 """What every world of the registry must do."""
 
+from pathlib import Path
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from catalogue import made_up_ratings
 from sottovoce.core.errors import ConfigurationError
 from sottovoce.sim.random import simulation_key
+from sottovoce.sim.run import world_for
 from sottovoce.sim.worlds import CHOICES, WORLDS, actions_of, options_of, world_of
+from sottovoce.sim.worlds.linear import Linear
 
 SHAPES = {"arms": {"arms": 5}, "features": {"arms": 5, "dimension": 3}, "points": {"dimension": 3}}
 ALL = [
@@ -18,10 +23,21 @@ ALL = [
 
 
 @pytest.fixture(params=ALL, ids=str)
-def world(request: pytest.FixtureRequest):
+def world(request: pytest.FixtureRequest, tmp_path: Path):
     name, options = request.param
+    shape = SHAPES[actions_of(name)]
+    if name == "movielens":
+        options = {"path": str(made_up_ratings(tmp_path / "ua.base"))}
+    if name == "digits":
+        pytest.importorskip("sklearn")
+        shape = {"arms": 5, "dimension": 20}
     with jax.enable_x64(True):
-        yield world_of(name, **SHAPES[actions_of(name)], **options).sample(simulation_key(1))
+        yield world_for(world_of(name, **shape, **options), simulation_key(1))
+
+
+def shown(world, context):
+    """What a device sees of a context."""
+    return world.shown(context) if hasattr(world, "shown") else context
 
 
 def actions_in(world) -> list:
@@ -41,7 +57,7 @@ def test_outcomes_average_to_what_the_regret_assumes(world):
             keys = jax.random.split(simulation_key(place), 20_000)
             means.append(jnp.mean(jax.vmap(lambda key, a=action: world.outcome(context, a, key))(keys)))
         regrets = [jnp.max(world.regret(context, action)) for action in actions_in(world)]
-    sign = -1 if hasattr(world, "theta") else 1
+    sign = -1 if hasattr(world, "dimension") else 1
     gaps = sign * (np.array(means) - (max(means) if sign < 0 else min(means)))
     np.testing.assert_allclose(np.array(regrets), gaps, atol=4.9 * 2 / np.sqrt(20_000))
 
@@ -75,12 +91,15 @@ def test_moving_targets_are_judged_against_the_best_fixed_point_in_hindsight(nam
 
 
 def test_features_stay_in_the_unit_ball(world):
-    if not hasattr(world, "theta"):
+    if not hasattr(world, "dimension"):
         return
     with jax.enable_x64(True):
-        features = jax.vmap(lambda key: world.visit(jnp.asarray(0), key))(jax.random.split(simulation_key(0), 100))
+        keys = jax.random.split(simulation_key(0), 100)
+        features = jax.vmap(lambda key: shown(world, world.visit(jnp.asarray(0), key)))(keys)
+    assert features.shape == (100, world.arms, world.dimension)
     assert np.linalg.norm(features, axis=-1).max() <= 1 + 1e-12
-    assert np.linalg.norm(world.theta) == pytest.approx(1.0)
+    if isinstance(world, Linear):
+        assert np.linalg.norm(world.theta) == pytest.approx(1.0)
 
 
 def test_seeds_draw_different_worlds_and_the_same_seed_the_same():

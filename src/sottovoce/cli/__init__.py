@@ -12,6 +12,7 @@ def main() -> None:
 
     from sottovoce.cli.algorithms import algorithms
     from sottovoce.cli.audit import audit
+    from sottovoce.cli.reproduce import reproduce
     from sottovoce.cli.simulate import simulate
     from sottovoce.core.errors import SottovoceError
 
@@ -24,6 +25,7 @@ def main() -> None:
     app.command()(algorithms)
     app.command()(simulate)
     app.command()(audit)
+    app.add_typer(reproduce, name="reproduce")
     try:
         app()
     except SottovoceError as error:

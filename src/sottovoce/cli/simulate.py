@@ -1,5 +1,6 @@
 """`sottovoce simulate`: run a study, show the table, write figure and report."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from sottovoce.sim.results import Folder
-    from sottovoce.sim.study import Curve, Study
+    from sottovoce.sim.study import Cell, Curve, Study
 
 GROWTH = "growth: exponent of the regret over the second half; at 1 nothing is learned"
 RIGHT = "right: nothing beats what was recommended, 95 % interval; samples: people asked"
@@ -30,6 +31,7 @@ def simulate(
     region: Annotated[str, typer.Option(help="ball, box or simplex (learners of points).")] = "ball",
     arms: Annotated[int | None, typer.Option(help="How many actions (default 10; none for points).")] = None,
     gap: Annotated[float | None, typer.Option(help="How much better the best arm is (arms, switching-arms).")] = None,
+    data: Annotated[Path | None, typer.Option(help="Your copy of the data (movielens): a file or folder.")] = None,
     epsilon: Annotated[list[float] | None, typer.Option(help="Budget of one report; may be repeated.")] = None,
     delta: Annotated[float | None, typer.Option(help="For mechanisms that need one (default 1e-5).")] = None,
     rounds: Annotated[int, typer.Option()] = 10_000,
@@ -52,7 +54,7 @@ def simulate(
     elif learner is None:
         raise ConfigurationError("name a study file or a --learner; `sottovoce algorithms` lists them")
     else:
-        options = {"contexts": contexts, "gap": gap}
+        options = {"contexts": contexts, "gap": gap, "path": str(data) if data else None}
         points = algorithm_of(learner).actions == "points"
         study = Study(
             learner=learner,
@@ -74,15 +76,23 @@ def simulate(
     run(study, out, fresh=fresh, parquet=parquet, json=json)
 
 
-def run(study: "Study", out: Path | None, *, fresh: bool, parquet: bool, json: Path | None) -> None:
-    """Run a study and leave everything a person may want to look at."""
+def run(
+    study: "Study",
+    out: Path | None,
+    *,
+    beside: "Sequence[Cell]" = (),
+    fresh: bool,
+    parquet: bool,
+    json: Path | None,
+) -> None:
+    """Run a study, and the cells beside it, and leave everything a person may want to look at."""
     from rich.console import Console
 
     from sottovoce.sim.report import write_report
     from sottovoce.sim.results import Folder, row
-    from sottovoce.sim.study import cells_of
+    from sottovoce.sim.study import cells_of, notices_of
 
-    cells = cells_of(study)
+    cells = [*cells_of(study), *beside]
     folder = Folder(out or Path("results") / _name(study), study)
     curves = _run(folder, study, cells, fresh)
     folder.export(curves, parquet)
@@ -92,6 +102,8 @@ def run(study: "Study", out: Path | None, *, fresh: bool, parquet: bool, json: P
     report = write_report(folder.path, study, curves)
     console.print()
     console.print(RIGHT if recommends else GROWTH, style="dim")
+    for notice in notices_of(study):
+        console.print(notice, style="dim", highlight=False)
     console.print(f"report: {report}", highlight=False, soft_wrap=True)
     write_rows(json, [row(study, curve) for curve in curves])
 

@@ -98,9 +98,10 @@ def whisper(
     ask, come, choose, happen, whisper = jax.random.split(jax.random.fold_in(key, round), 5)
     offer = learner.ask(carry.published if setting.lazy else carry.state, ask)
     context = world.visit(round, come)
-    action = setting.user.act(offer.public, context, jax.random.uniform(choose))
+    shown = world.shown(context) if hasattr(world, "shown") else context
+    action = setting.user.act(offer.public, shown, jax.random.uniform(choose))
     outcome = world.outcome(context, action, happen)
-    message = setting.user.message(offer.public, context, action, outcome)
+    message = setting.user.message(offer.public, shown, action, outcome)
     heard = channel.draw(message, whisper)
     estimate = heard if setting.domain is None else setting.domain.extract(heard)
     return (offer.memo, estimate), world.regret(context, action)

@@ -4,6 +4,7 @@ import html
 import io
 from pathlib import Path
 from string import Template
+from typing import Any
 
 import matplotlib
 import numpy as np
@@ -17,11 +18,14 @@ from sottovoce.privacy.decode import report_size
 from sottovoce.privacy.mechanisms import Gaussian
 from sottovoce.privacy.promise import true_delta
 from sottovoce.sim.results import versions
-from sottovoce.sim.study import Curve, Study
+from sottovoce.sim.study import Curve, Study, notices_of
 
-CHOSEN = ("#0b6e4f", "#1f9e89", "#6ab187", "#9bc995")
-PAPER = ("#b23a48", "#d1735b", "#e09f7d", "#eec8a8")
+CHOSEN = ("#0b6e4f", "#1f9e89", "#6ab187", "#9bc995", "#b9d8a9", "#d5e6c3")
+PAPER = ("#b23a48", "#d1735b", "#e09f7d", "#eec8a8", "#f0d9c0", "#6a1b2d")
 STYLE = {"non-private": ("#2b2d42", "-"), "uniform": ("#8d99ae", (0, (1, 1)))}
+
+CROWD = 9
+"""With more curves in a panel their names stand beside it."""
 
 
 def who(curve: Curve) -> str:
@@ -53,7 +57,8 @@ def write_report(folder: Path, study: Study, curves: list[Curve]) -> Path:
 def draw(study: Study, curves: list[Curve]) -> Figure:
     """Regret over rounds, a panel per world, both axes logarithmic: a straight line of slope 1 learns nothing."""
     with matplotlib.rc_context({"font.size": 10, "axes.spines.top": False, "axes.spines.right": False}):
-        figure = Figure(figsize=(max(7.2, 5.4 * len(study.worlds) + 0.6), 4.6), layout="constrained")
+        crowd = max(sum(curve.cell.world == world for curve in curves) for world in study.worlds) > CROWD
+        figure = Figure(figsize=(max(7.2, 5.4 * len(study.worlds) + 0.6) + 2.6 * crowd, 4.6), layout="constrained")
         panels = figure.subplots(1, len(study.worlds), sharey=True, squeeze=False)[0]
         for panel, world in zip(panels, study.worlds, strict=True):
             _draw_world(panel, world, [curve for curve in curves if curve.cell.world == world])
@@ -78,7 +83,9 @@ def _draw_world(panel: Axes, world: str, curves: list[Curve]) -> None:
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}"))
         axis.set_minor_formatter(NullFormatter())
     panel.grid(alpha=0.25, linewidth=0.6)
-    panel.legend(frameon=False, fontsize=8.5, loc="upper left")
+    inside: dict[str, Any] = {"loc": "upper left"}
+    beside: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
+    panel.legend(frameon=False, fontsize=8.5, **(beside if len(curves) > CROWD else inside))
 
 
 def _label(curve: Curve) -> str:
@@ -106,6 +113,7 @@ def _page(study: Study, curves: list[Curve], picture: str) -> str:
         promises="\n".join(dict.fromkeys(_promise(curve) for curve in curves if curve.cell.reports)),
         versions=html.escape(", ".join(f"{name} {number}" for name, number in versions().items())),
         seed=study.seed,
+        notices="".join(f"<p>{html.escape(notice)}</p>" for notice in notices_of(study)),
     )
 
 
@@ -175,6 +183,6 @@ of the run; 1 means nothing is learned any more. Intervals: Student's t over see
 <h2>What each person is promised</h2><ul>
 $promises
 </ul>
-<footer>Simulated with seed $seed; $versions.</footer>
+<footer>Simulated with seed $seed; $versions.$notices</footer>
 </main></body></html>
 """

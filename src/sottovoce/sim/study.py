@@ -144,6 +144,16 @@ def cells_of(study: Study) -> list[Cell]:
     return cells
 
 
+def notices_of(study: Study) -> list[str]:
+    """What must be said of the data in this study's worlds.
+
+    >>> notices_of(Study(learner="kl-ucb", arms=3, epsilon=[1.0], rounds=10))
+    []
+    """
+    worlds = [_world(study, name) for name in study.worlds]
+    return [notice for world in worlds if (notice := getattr(world, "notice", ""))]
+
+
 def run_cells(study: Study, cells: list[Cell], progress: Progress | None = None) -> Iterator[Curve]:
     """Run the cells, those of one world and shape as one batch."""
     batches: dict[Any, list[tuple[Cell, Case]]] = {}

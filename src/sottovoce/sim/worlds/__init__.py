@@ -10,7 +10,9 @@ from sottovoce.learners.convex.regions import region_of
 from sottovoce.sim.worlds.arms import Arms, SwitchingArms
 from sottovoce.sim.worlds.base import World
 from sottovoce.sim.worlds.convex import Absolute, Quadratic
+from sottovoce.sim.worlds.digits import Digits
 from sottovoce.sim.worlds.linear import Linear
+from sottovoce.sim.worlds.movielens import MovieLens
 
 WORLDS: dict[str, Any] = {
     "arms": Arms,
@@ -18,11 +20,14 @@ WORLDS: dict[str, Any] = {
     "linear": Linear,
     "quadratic": Quadratic,
     "absolute": Absolute,
+    "movielens": MovieLens,
+    "digits": Digits,
 }
 
 CHOICES = {
     "contexts": ("isotropic", "ill-conditioned", "fixed"),
     "motion": ("fixed", "drifting", "switching"),
+    "scale": ("authors", "unit"),
 }
 """Options that are one of a few names."""
 

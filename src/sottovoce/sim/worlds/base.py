@@ -12,7 +12,9 @@ class World(Protocol):
 
     A world may also have `sample(key) -> World`: a fresh instance for each seed. Worlds of the registry say in `drawn`
     which of their fields that fills; the others are options that a study may set. A world with a best arm may have
-    `gaps`, how much worse every arm is: recommendations are judged by it.
+    `gaps`, how much worse every arm is: recommendations are judged by it. It may have `shown(context)`: what of the
+    context the device knows before it acts, where that is not all of it. And a world made of somebody's data has a
+    `notice`: whose it is, and on what terms.
     """
 
     def visit(self, round: jax.Array, key: Key) -> Any:

@@ -1,0 +1,102 @@
+"""`sottovoce reproduce`: published experiments, run again."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sottovoce.cli.output import table_of, write_rows
+
+if TYPE_CHECKING:
+    from sottovoce.sim.study import Cell, Study
+    from sottovoce.sim.worlds.movielens import MovieLens
+
+reproduce = typer.Typer(help="Run published experiments again.", no_args_is_help=True)
+
+
+@reproduce.callback()
+def _several() -> None:
+    """With a callback a single command keeps its name."""
+
+
+@reproduce.command()
+def movielens(
+    movies: Annotated[int, typer.Option(help="The first so many movies are the actions.")] = 20,
+    rank: Annotated[int, typer.Option(help="Length of the features.")] = 20,
+    rotate: Annotated[int | None, typer.Option(help="Turn all features by a random rotation of this seed.")] = None,
+    scale: Annotated[str, typer.Option(help="authors, or unit: stretched until the longest feature is 1.")] = "authors",
+    data: Annotated[Path | None, typer.Option(help="ua.base, u.data or their folder; else recbole's copy.")] = None,
+    epsilon: Annotated[list[float] | None, typer.Option(help="May be repeated; default 1, 2, 4, 8 and 10.")] = None,
+    replay: Annotated[bool, typer.Option("--replay", help="Only replay the authors' own run, digit by digit.")] = False,
+    rounds: Annotated[int, typer.Option(help="The authors ran 1,000,000.")] = 50_000,
+    seeds: Annotated[int, typer.Option()] = 8,
+    seed: Annotated[int, typer.Option(help="Where the seeds start.")] = 0,
+    out: Annotated[Path | None, typer.Option(help="Folder of results (default: results/NAME).")] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Run again what the folder already holds.")] = False,
+    json: Annotated[Path | None, typer.Option(help="Write the rows to this file.", dir_okay=False)] = None,
+) -> None:
+    """Recommend movies of MovieLens 100K as in the code published with Zheng et al. 2020, at budgets that protect.
+
+    Beside them stands the published epsilon of 800,000, in simulation only: it protects nobody.
+    """
+    from rich.console import Console
+
+    from sottovoce.cli.simulate import run
+    from sottovoce.sim.study import Study
+    from sottovoce.sim.worlds.movielens import MovieLens
+
+    world = MovieLens(dimension=rank, arms=movies, path=str(data or ""))
+    if replay:
+        _replay(world, rounds, json)
+        return
+    options = {"scale": scale, "path": str(data) if data else None, "rotate": rotate}
+    study = Study(
+        title=f"MovieLens: {movies} movies, features of length {rank}",
+        learner="linucb",
+        world=["movielens"],
+        arms=movies,
+        dimension=rank,
+        epsilon=epsilon or [1.0, 2.0, 4.0, 8.0, 10.0],
+        rounds=rounds,
+        seeds=seeds,
+        seed=seed,
+        options={name: value for name, value in options.items() if value is not None},
+    )
+    run(study, out, beside=_as_published(study), fresh=fresh, parquet=False, json=json)
+    deaf = f"Hearing nobody: always the longest feature loses {rounds * world.deaf_regret():,.0f} in as many rounds."
+    Console().print(deaf, highlight=False)
+
+
+def _as_published(study: "Study") -> "list[Cell]":
+    """The paper's algorithm at the published budget; the replay is of the published code."""
+    from sottovoce.core.task import task
+    from sottovoce.sim.published import BUDGET
+    from sottovoce.sim.study import Cell
+
+    arms, dimension, rounds = study.arms, study.dimension, study.rounds
+    epsilon, delta = BUDGET
+    contract = task("linucb", "paper", arms=arms, dimension=dimension, rounds=rounds, epsilon=epsilon, delta=delta)
+    return [Cell("paper", "movielens", contract)]
+
+
+def _replay(world: "MovieLens", rounds: int, json: Path | None) -> None:
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from sottovoce.sim.published import BUDGET, HORIZON, PRINTED_REGRET, replay
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        job = bar.add_task("rounds", total=rounds)
+        regret, distance = replay(world.features, world.theta, rounds, lambda done: bar.advance(job, done))
+    shown = sorted({*range(min(5, rounds)), *(10**k - 1 for k in range(1, 9) if 10**k <= rounds), rounds - 1})
+    rows = [{"step": i, "distance": float(distance[i]), "regret": float(regret[i])} for i in shown]
+    console = Console()
+    console.print(f"The published code at {BUDGET}, which protects nobody", highlight=False)
+    table = table_of("", "step", "distance to theta*", "regret")
+    for row in rows:
+        table.add_row(f"{row['step']:,}", f"{row['distance']:.3f}", f"{row['regret']:.3f}")
+    console.print(table)
+    printed = f"The authors print a regret of {PRINTED_REGRET} after {HORIZON:,} rounds (20 movies, rank 20)."
+    console.print(printed, highlight=False)
+    console.print(world.notice, style="dim", highlight=False)
+    write_rows(json, rows)
