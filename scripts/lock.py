@@ -15,8 +15,8 @@ WANTED: dict[str, list[str]] = {
     # What `make demo` runs on, and what builds the package without a second environment.
     "demo": ["numpy", "msgspec", "jax", "typer", "rich", "matplotlib", "hatchling", "editables"],
     "test": [
-        "pytest", "pytest-xdist", "hypothesis", "scipy", "opendp", "pyarrow", "ruff", "pyright[nodejs]",
-        "import-linter",
+        "pytest", "pytest-xdist", "hypothesis", "scipy", "opendp", "pyarrow", "scikit-learn", "ruff",
+        "pyright[nodejs]", "import-linter",
     ],
     "docs": ["zensical"],
 }  # fmt: skip
