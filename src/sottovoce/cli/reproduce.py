@@ -14,9 +14,35 @@ if TYPE_CHECKING:
 reproduce = typer.Typer(help="Run published experiments again.", no_args_is_help=True)
 
 
-@reproduce.callback()
-def _several() -> None:
-    """With a callback a single command keeps its name."""
+@reproduce.command()
+def table1(
+    quick: Annotated[bool, typer.Option("--quick", help="Three horizons a row, half the seeds; minutes.")] = False,
+    out: Annotated[Path, typer.Option(help="Folder of the figures and the page.")] = Path("results/table1"),
+    json: Annotated[Path | None, typer.Option(help="Write the rows to this file.", dir_okay=False)] = None,
+) -> None:
+    """Measure Table 1 of the paper: exponents in rounds and in epsilon, next to the theorems."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from sottovoce.sim.table1.measure import measure
+    from sottovoce.sim.table1.report import verdict, write_table1
+    from sottovoce.sim.table1.rows import ROWS
+
+    columns = (TextColumn("{task.description:34}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        job = bar.add_task("", total=len(ROWS) + 1, completed=-1)
+        measured = list(measure(quick=quick, progress=lambda title: bar.update(job, advance=1, description=title)))
+    table = table_of("Table 1, measured", "row", "preset", "against", "exponent", "theorem", "of random", "verdict")
+    for m in measured:
+        fitted = f"{m.fitted.value:.2f} ({m.fitted.low:.2f} to {m.fitted.high:.2f})"
+        style = "bold green" if m.preset == "practical" and m.shown else None
+        share, theorem = f"{m.regret_share:.1%}", f"{m.theorem:.2f}"
+        table.add_row(m.row, m.preset, m.quantity, fitted, theorem, share, verdict(m), style=style)
+    console = Console()
+    console.print(table)
+    page = write_table1(out, measured, quick=quick)
+    console.print(f"report: {page}", highlight=False, soft_wrap=True)
+    write_rows(json, [m.as_row() for m in measured])
 
 
 @reproduce.command()

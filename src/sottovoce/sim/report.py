@@ -50,7 +50,7 @@ def write_report(folder: Path, study: Study, curves: list[Curve]) -> Path:
     figure = draw(study, curves)
     figure.savefig(folder / "regret.png", dpi=160)
     page = folder / "report.html"
-    page.write_text(_page(study, curves, _svg(figure)), encoding="utf-8")
+    page.write_text(_page(study, curves, svg_of(figure)), encoding="utf-8")
     return page
 
 
@@ -76,16 +76,22 @@ def _draw_world(panel: Axes, world: str, curves: list[Curve]) -> None:
         panel.plot(curve.rounds, mean, color=colour, linestyle=dash, linewidth=2, label=_label(curve))
         floor = np.maximum(low, 1e-3 * np.maximum(mean, 1e-9))
         panel.fill_between(curve.rounds, floor, high, color=colour, alpha=0.15, linewidth=0)
-    panel.set(xscale="log", yscale="log", xlabel="rounds (people)", xlim=(curves[0].rounds[0], curves[0].rounds[-1]))
+    panel.set(xlabel="rounds (people)", xlim=(curves[0].rounds[0], curves[0].rounds[-1]))
     panel.set_title(world, loc="left", fontsize=10, color="#555")
+    plain_logarithms(panel)
+    inside: dict[str, Any] = {"loc": "upper left"}
+    beside: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
+    panel.legend(frameon=False, fontsize=8.5, **(beside if len(curves) > CROWD else inside))
+
+
+def plain_logarithms(panel: Axes) -> None:
+    """Both axes logarithmic, with plain numbers and a light grid."""
+    panel.set(xscale="log", yscale="log")
     for axis in (panel.xaxis, panel.yaxis):
         axis.set_major_locator(LogLocator(10, (1.0, 2.0, 5.0)))
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}"))
         axis.set_minor_formatter(NullFormatter())
     panel.grid(alpha=0.25, linewidth=0.6)
-    inside: dict[str, Any] = {"loc": "upper left"}
-    beside: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
-    panel.legend(frameon=False, fontsize=8.5, **(beside if len(curves) > CROWD else inside))
 
 
 def _label(curve: Curve) -> str:
@@ -96,7 +102,8 @@ def _heading(study: Study) -> str:
     return study.title or f"{algorithm_of(study.learner).title}"
 
 
-def _svg(figure: Figure) -> str:
+def svg_of(figure: Figure) -> str:
+    """The figure as text that can stand inside a page."""
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "sottovoce"}):
         buffer = io.StringIO()
         figure.savefig(buffer, format="svg", metadata={"Date": None})
@@ -105,8 +112,9 @@ def _svg(figure: Figure) -> str:
 
 
 def _page(study: Study, curves: list[Curve], picture: str) -> str:
-    return Template(PAGE).substitute(
-        heading=html.escape(_heading(study)),
+    heading = html.escape(_heading(study))
+    body = Template(PAGE).substitute(
+        heading=heading,
         setting=html.escape(_setting(study)),
         picture=picture,
         rows="\n".join(_row(curve) for curve in curves),
@@ -115,10 +123,18 @@ def _page(study: Study, curves: list[Curve], picture: str) -> str:
         seed=study.seed,
         notices="".join(f"<p>{html.escape(notice)}</p>" for notice in notices_of(study)),
     )
+    return whole_page(heading, body)
+
+
+def whole_page(heading: str, body: str) -> str:
+    """A self-contained page in our style."""
+    return Template(SHELL).substitute(heading=heading, body=body)
 
 
 def _setting(study: Study) -> str:
     shape = f"{study.arms} actions" + (f", features of length {study.dimension}" if study.dimension else "")
+    if algorithm_of(study.learner).actions == "points":
+        shape = f"points of a {study.region.get('kind', 'ball')} in {study.dimension} dimensions"
     options = "".join(f", {name} {value}" for name, value in study.options.items())
     late = f", a model every {study.publish_every} rounds" if study.publish_every > 1 else ""
     late += f", reports {study.delay} rounds late" if study.delay else ""
@@ -155,7 +171,7 @@ def _bytes(count: int) -> str:
     return "one byte" if count == 1 else f"{count} bytes"
 
 
-PAGE = """<!doctype html>
+SHELL = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>$heading</title><style>
 body { font: 16px/1.55 system-ui, sans-serif; color: #22252e; background: #fbfaf7; margin: 0; }
@@ -171,7 +187,10 @@ th { color: #5a6070; font-weight: 600; } td:nth-child(n+4), th:nth-child(n+4) { 
 tr.chosen td { background: #eaf5ef; font-weight: 600; } .scroll { overflow-x: auto; }
 li { margin: .3rem 0; } footer { color: #7a8090; font-size: .85rem; margin-top: 2.5rem; }
 </style></head><body><main>
-<h1>$heading</h1><p class="lead">$setting The server saw private reports only.</p>
+$body</main></body></html>
+"""
+
+PAGE = """<h1>$heading</h1><p class="lead">$setting The server saw private reports only.</p>
 <figure>$picture</figure>
 <h2>Regret at the end</h2><div class="scroll"><table>
 <thead><tr><th>world</th><th>who</th><th>promise to each person</th><th>regret (95 % interval)</th><th>growth</th>
@@ -183,6 +202,4 @@ of the run; 1 means nothing is learned any more. Intervals: Student's t over see
 <h2>What each person is promised</h2><ul>
 $promises
 </ul>
-<footer>Simulated with seed $seed; $versions.$notices</footer>
-</main></body></html>
-"""
+<footer>Simulated with seed $seed; $versions.$notices</footer>"""

@@ -28,7 +28,7 @@ class Row(NamedTuple):
     logarithm_text: str = "1"
     why: str = ""
     """What was chosen for this row, and why."""
-    seeds: int = 16
+    seeds: int = 64
 
 
 def _log(power: float) -> Callable[[float], float]:
@@ -83,7 +83,7 @@ ROWS = [
         1 / 2,
         1.0,
         {"dimension": 2},
-        (10_000, 30_000, 100_000, 300_000),
+        (30_000, 100_000, 300_000, 1_000_000),
         logarithm=_log(1 / 2),
         logarithm_text="(ln T)^(1/2)",
         why="Losses |x - x*|^2/4 on the unit disc.",
@@ -108,7 +108,7 @@ ROWS = [
         0.0,
         2.0,
         {"dimension": 2},
-        (30_000, 100_000, 300_000, 1_000_000),
+        (100_000, 300_000, 1_000_000),
         logarithm=_log(1.0),
         logarithm_text="ln T",
         why="Losses |x - x*|^2/4 on the unit disc, slopes in [-1, 1].",
@@ -157,7 +157,7 @@ ROWS = [
         (30_000, 100_000, 300_000, 1_000_000),
         logarithm=_log(1.0),
         logarithm_text="ln T",
-        seeds=64,
+        seeds=128,
         why="Five Bernoulli arms, losses 0.5 and one 0.3.",
     ),
     Row(
