@@ -3,8 +3,8 @@
     python experiments/headline.py            100,000 people, 8 seeds; writes docs/images/headline.png
     python experiments/headline.py --quick    a short look, to see that it works; writes nothing
 
-Every person brings one secret bit: which of two buttons is the better one for her. Standard differential privacy of
-the actions must hide the bit from whoever sees the button she gets. Local privacy hides it in the report she sends.
+Every person brings a secret vector v. Two buttons are described by v and -v, so which one is better depends on her.
+Standard differential privacy must hide v from whoever sees the button she gets; local privacy hides it in the report.
 """
 
 import argparse
@@ -22,43 +22,45 @@ from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from sottovoce import halves, task
 from sottovoce.learners.base import Key, configuration
+from sottovoce.learners.convex.regions import on_sphere
 from sottovoce.privacy.special import student_quantile
 from sottovoce.sim.run import Trace, simulate
 from sottovoce.users import LocalUser
 
 PICTURE = Path(__file__).resolve().parents[1] / "docs" / "images" / "headline.png"
 EPSILON = 1.0
-GAP = 0.8
+DIMENSION = 3
 
 
 @configuration()
-class TwoButtons:
-    """The features of the two buttons are e1 and e2, in an order that is the person's secret bit.
+class Opposites:
+    """The features of the two buttons are v and -v, with v uniform on the sphere; rewards are +1 or -1, mean <x, e1>.
 
-    Rewards are +1 or -1 with mean GAP/2 for e1 and -GAP/2 for e2, the same for everybody: what is to be learned is
-    simple, what is to be done with it depends on the person.
+    By symmetry the direction of theta* does not matter. The wrong button costs 2 |<v, e1>|, in three dimensions 1 on
+    average.
     """
 
     def visit(self, round: jax.Array, key: Key) -> jax.Array:
-        order = jnp.eye(2)
-        return jnp.where(jax.random.bernoulli(key), order, order[::-1])
+        own = on_sphere(key, DIMENSION)
+        return jnp.stack([own, -own])
 
     def outcome(self, context: jax.Array, action: jax.Array, key: Key) -> jax.Array:
-        return jnp.where(jax.random.uniform(key) < (1 + self._mean(context)[action]) / 2, 1.0, -1.0)
+        return jnp.where(jax.random.uniform(key) < (1 + context[action, 0]) / 2, 1.0, -1.0)
 
     def regret(self, context: jax.Array, action: jax.Array) -> jax.Array:
-        return GAP / 2 - self._mean(context)[action]
+        return jnp.max(context[:, 0]) - context[action, 0]
 
-    def _mean(self, context: jax.Array) -> jax.Array:
-        return GAP / 2 * (context[:, 0] - context[:, 1])
+
+FLOOR = 1 / (1 + math.exp(EPSILON))
+"""What every person loses on average if her button is epsilon-DP in v: it is the wrong one so often."""
 
 
 @dataclass(frozen=True)
 class HiddenAction:
     """A user whose button is epsilon-DP in her context: the chosen one with odds e^epsilon, else the other one.
 
-    No rule with that promise errs less often than with probability 1/(1 + e^epsilon). Everything else is raw: this is
-    the best that standard DP could hope for.
+    Everything else is raw and the learner keeps it raw: standard DP could not do better than this. For v and -v have
+    opposite best buttons, and no epsilon-DP rule errs on both together less often than 2/(1 + e^epsilon).
     """
 
     open: LocalUser
@@ -91,18 +93,16 @@ class Line(NamedTuple):
 
 def lines(rounds: int, seeds: int) -> list[Line]:
     """The four learners, all LinUCB, in the same world with the same visitors."""
-    shape = {"arms": 2, "dimension": 2, "rounds": rounds, "epsilon": EPSILON}
+    shape = {"arms": 2, "dimension": DIMENSION, "rounds": rounds, "epsilon": EPSILON}
     local, curator = halves(task("linucb", **shape)), halves(task("joint-dp-linucb", **shape))
     learner, user, _ = halves(task("linucb", **shape, warm=0.0), private=False)
 
     def run(learner: Any, user: Any, mechanism: Any) -> Trace:
-        return simulate(learner, user, TwoButtons(), rounds=rounds, mechanism=mechanism, seeds=seeds, checkpoints=400)
+        return simulate(learner, user, Opposites(), rounds=rounds, mechanism=mechanism, seeds=seeds, checkpoints=1000)
 
     return [
-        Line(
-            "standard DP: her action hidden, all else raw", "#b23a48", run(learner, HiddenAction(user, EPSILON), None)
-        ),
-        Line("local DP: her report hidden", "#0b6e4f", run(*local)),
+        Line("standard DP: action hidden", "#b23a48", run(learner, HiddenAction(user, EPSILON), None)),
+        Line("local DP: report hidden", "#0b6e4f", run(*local)),
         Line("joint DP: a trusted curator", "#3d5a80", run(*curator)),
         Line("no privacy", "#8d99ae", run(learner, user, None)),
     ]
@@ -111,29 +111,45 @@ def lines(rounds: int, seeds: int) -> list[Line]:
 def draw(found: list[Line]) -> Figure:
     """Log-log: slope 1 never stops losing, a flat line has learned."""
     with matplotlib.rc_context({"font.size": 10, "axes.spines.top": False, "axes.spines.right": False}):
-        figure = Figure(figsize=(7.6, 4.8), layout="constrained")
+        figure = Figure(figsize=(8.2, 4.8), layout="constrained")
         panel = figure.subplots()
-        for label, colour, trace in found:
+        for _, colour, trace in found:
             mean, seeds = trace.regret.mean(axis=0), len(trace.regret)
             half = student_quantile(0.975, seeds - 1) * trace.regret.std(axis=0, ddof=1) / math.sqrt(seeds)
             panel.plot(trace.rounds, mean, color=colour, linewidth=2.2)
-            panel.fill_between(trace.rounds, np.maximum(mean - half, 1.0), mean + half, color=colour, alpha=0.15, lw=0)
+            panel.fill_between(
+                trace.rounds, np.maximum(mean - half, mean / 10), mean + half, color=colour, alpha=0.15, lw=0
+            )
+        for line, height in zip(
+            found, spread_out([float(line.trace.regret[:, -1].mean()) for line in found]), strict=True
+        ):
             panel.annotate(
-                f"{label}\ngrowth {Line(label, colour, trace).growth:.2f}",
-                (trace.rounds[-1], mean[-1]), (8, 0), textcoords="offset points",
-                color=colour, va="center", fontsize=9, annotation_clip=False,
+                f"{line.label}\nregret {line.trace.regret[:, -1].mean():,.0f}, growth {line.growth:.2f}",
+                (line.trace.rounds[-1], height), (8, 0), textcoords="offset points",
+                color=line.colour, va="center", fontsize=8.5, annotation_clip=False,
             )  # fmt: skip
         rounds = found[0].trace.rounds
-        floor = GAP / (1 + math.exp(EPSILON)) * rounds
-        panel.plot(rounds, floor, color="#b23a48", linestyle=(0, (1, 1.5)), linewidth=1.2)
+        panel.plot(rounds, FLOOR * rounds, color="black", linestyle=(0, (1, 1.5)), linewidth=1.2)
+        panel.annotate(
+            "every standard DP learner\nis above this line", (4000, 0.93 * FLOOR * 4000), (-150, 22), fontsize=8,
+            textcoords="offset points", arrowprops={"arrowstyle": "-", "linewidth": 0.6},
+        )  # fmt: skip
         panel.set(xscale="log", yscale="log", xlabel="people", ylabel="cumulated regret", xlim=(rounds[0], rounds[-1]))
         for axis in (panel.xaxis, panel.yaxis):
             axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
             axis.set_minor_formatter(NullFormatter())
         panel.grid(alpha=0.25, linewidth=0.6)
-        title = f"Hiding the action is linear, hiding the report is not (epsilon {EPSILON:g})"
+        title = f"Hiding the action costs linear regret, hiding the report does not (epsilon {EPSILON:g})"
         figure.suptitle(title, x=0.01, ha="left", fontsize=12, fontweight="bold")
         return figure
+
+
+def spread_out(heights: list[float], ratio: float = 2.3) -> list[float]:
+    """The same heights from the highest to the lowest, each at least `ratio` below the one above it."""
+    placed = heights[:1]
+    for height in heights[1:]:
+        placed.append(min(height, placed[-1] / ratio))
+    return placed
 
 
 def main() -> None:
@@ -143,7 +159,7 @@ def main() -> None:
     quick = parser.parse_args().quick
     found = lines(2_000 if quick else 100_000, 2 if quick else 8)
     for line in found:
-        print(f"{line.label:48} regret {line.trace.regret[:, -1].mean():10,.0f}   growth {line.growth:.2f}")
+        print(f"{line.label:30} regret {line.trace.regret[:, -1].mean():10,.0f}   growth {line.growth:.2f}")
     if not quick:
         draw(found).savefig(PICTURE, dpi=160)
 

@@ -177,6 +177,15 @@ def test_linear_perturbation_leaks_at_the_origin_whatever_is_not_linear():
         assert abs(state_after(0.3, edge, seed)[0] - 0.6) > 1e-3
 
 
+@pytest.mark.parametrize(("preset", "variance"), [("practical", 3 * 2.0**2), ("published", 2 * 2.0**2 * 2)])
+def test_a_perturbed_function_has_the_noise_of_its_sensitivity(preset: str, variance: float):
+    """At the point (0.6, 0.8) of the unit disc, epsilon 1: 20,000 draws, 5 deviations (the fourth moment is below 6)."""
+    learner = ready("linear-perturbation", preset, epsilon=1.0).learner
+    keys = jax.random.split(simulation_key(6), 20_000)
+    draws = np.asarray(jax.vmap(lambda key: learner.noise_at(jnp.array([0.6, 0.8]), key))(keys))
+    assert np.var(draws) == pytest.approx(variance, rel=5 * math.sqrt(5 / 20_000))
+
+
 def test_the_gradient_estimate_of_linear_perturbation_is_unbiased():
     """20,000 offers at one centre; 5 deviations of the mean."""
     learner = ready("linear-perturbation", epsilon=12.0).learner

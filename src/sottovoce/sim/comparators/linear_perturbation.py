@@ -8,10 +8,11 @@ Rakhlin, COLT 2008), the leader regularised by the region's barrier R:
 
 n is the number of free coordinates. The points played are in Dikin's ellipsoid, so in the region.
 
-*Promise.* DP of the sequence of points, for neighbours that differ in one person's loss vector (one round), *if losses
-are linear*: f_t(x) = <l_t, x> with ||l_t|| <= 1/outer, so |f_t| <= 1. *Proof.* l_t moves by at most 2/outer in L2, and
-2 sqrt(d)/outer in L1. l_t + n_t is private with normal noise (preset `practical`, exact calibration) or Laplace noise
-(preset `pure`, as in the paper); all that is used of it is a product with x_t.
+*Promise.* epsilon-DP of the sequence of points, for neighbours that differ in one person's loss vector (one round), *if
+losses are linear*: f_t(x) = <l_t, x> with ||l_t|| <= 1/outer, so |f_t| <= 1. *Proof.* l_t moves by at most 2/outer in
+L2, and 2 sqrt(d)/outer in L1. l_t + n_t is epsilon-DP with Laplace noise for the L1 distance (preset `published`), and
+with noise of density ~ exp(-epsilon ||n|| outer/2) for the L2 distance (preset `practical`): a coordinate then has the
+variance (d + 1) b^2 in place of 2 d b^2, b = 2/(outer epsilon). All that is used of l_t + n_t is a product with x_t.
 
 **The leak.** The promise is about functions, not about numbers. The noise <n_t, x_t> vanishes at x_t = 0, where every
 linear loss is 0 and has nothing to hide. Any other loss does: told f_t(0) with no noise at all, the curator's output
@@ -31,8 +32,8 @@ from sottovoce.core.task import Task
 from sottovoce.learners.base import Key, Offer, configuration
 from sottovoce.learners.contextual.linucb import inverse
 from sottovoce.learners.convex.regions import on_sphere, region_of
-from sottovoce.privacy.calibration import gaussian_scale
-from sottovoce.sim.random import normals, sealed, unsealed
+from sottovoce.sim.comparators.tree import radial
+from sottovoce.sim.random import sealed, unsealed
 from sottovoce.users import LocalUser, user_of
 
 
@@ -48,12 +49,12 @@ class Memo(NamedTuple):
     seal: jax.Array
 
 
-@configuration("pure")
+@configuration("noise")
 class LinearPerturbation:
     """See the module's first lines."""
 
     region: Any
-    pure: bool
+    noise: str
     scale: float
     eta: float
 
@@ -81,8 +82,9 @@ class LinearPerturbation:
 
     def noise_at(self, point: jax.Array, key: Key) -> jax.Array:
         """<n_t, x>: the noise of the function n_t at one point; none at the origin."""
-        draw = jax.random.laplace if self.pure else normals
-        return self.scale * (draw(key, point.shape) @ point)
+        size = len(point)
+        vector = radial(key, size) if self.noise == "radial" else jax.random.laplace(key, (size,), dtype=point.dtype)
+        return self.scale * (vector @ point)
 
 
 def cholesky(matrix: jax.Array) -> jax.Array:
@@ -104,13 +106,9 @@ def build(task: Task) -> tuple[LinearPerturbation, LocalUser]:
     region = region_of(task.region, task.dimension)
     n, reach = region.size, float(region.outer)
     farthest = reach**2 + float(jnp.sum(region.place(jnp.zeros(n)) ** 2))  # squared; the middle of a simplex is not 0
-    pure = task.delta == 0
-    if pure:
-        scale = 2 * math.sqrt(task.dimension) / reach / task.epsilon
-        moment = 1 + 2 * scale**2 * farthest
-    else:
-        scale = 2 / reach * gaussian_scale(task.epsilon, task.delta)
-        moment = 1 + scale**2 * farthest
+    noise, step = str(task.tuning["noise"]), 2 / reach / task.epsilon
+    scale, variance = (step, task.dimension + 1) if noise == "radial" else (step * math.sqrt(task.dimension), 2)
+    moment = 1 + variance * scale**2 * farthest
     eta = math.sqrt(region.nu * math.log(task.rounds + 1) / (2 * n**2 * moment * task.rounds))
     eta = min(eta, 1 / (16 * n * math.sqrt(moment)))
-    return LinearPerturbation(region=region, pure=pure, scale=scale, eta=eta), user_of(task)
+    return LinearPerturbation(region=region, noise=noise, scale=scale, eta=eta), user_of(task)
