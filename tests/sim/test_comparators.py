@@ -103,7 +103,7 @@ def test_the_curator_adds_exactly_the_noise_it_was_calibrated_for():
     learner = ready("joint-dp-linucb", epsilon=1.0).learner
     raw = Raw(jnp.array([0.6, 0.8, 0.0]), jnp.asarray(1.0))
     seals = jax.vmap(sealed)(jax.random.split(simulation_key(2), 3000))
-    told = jax.vmap(lambda seal: released(learner.tell(learner.init(), seal, raw).tree))(seals)
+    told = jax.jit(jax.vmap(lambda seal: released(learner.tell(learner.init(), seal, raw).tree)))(seals)
     expected = Moments(3, 1.0, math.sqrt(2)).embed(np.array([0.6, 0.8, 0.0]), 1.0)
     apart = (np.asarray(told) - expected) / learner.scale
     assert np.abs(apart.mean(axis=0)).max() < 5 / math.sqrt(3000)
@@ -118,8 +118,9 @@ def test_published_joint_dp_noise_is_far_larger():
 def test_one_gradient_moves_a_node_by_no_more_than_its_sensitivity():
     for preset, expected in (("pure", 9 / 4.0), ("practical", None)):
         learner = ready("tree-bco", preset).learner
-        offer = learner.ask(learner.init(), simulation_key(3))
-        totals = [learner.tell(learner.init(), offer.memo, jnp.asarray(loss)).tree.total for loss in (0.0, 1.0)]
+        ask, tell = jax.jit(learner.ask), jax.jit(learner.tell)
+        offer = ask(learner.init(), simulation_key(3))
+        totals = [tell(learner.init(), offer.memo, jnp.asarray(loss)).tree.total for loss in (0.0, 1.0)]
         moved = float(jnp.linalg.norm(totals[0] - totals[1]))
         assert moved == pytest.approx(2 / learner.rho)
         if expected:
@@ -165,11 +166,12 @@ def test_private_exp3_at_a_huge_budget_hears_the_losses():
 def test_linear_perturbation_leaks_at_the_origin_whatever_is_not_linear():
     """Zheng et al., section 3.1: at x = 0 there is no noise, so two people whose losses differ there are told apart."""
     learner = ready("linear-perturbation", epsilon=0.1).learner
+    tell = jax.jit(learner.tell)
     for seed in range(5):
 
         def state_after(loss: float, point: jax.Array, seed: int):
             memo = Perturbed(point, jnp.array([1.0, 0.0]), sealed(simulation_key(seed)))
-            return np.asarray(learner.tell(learner.init(), memo, jnp.asarray(loss)).gradients)
+            return np.asarray(tell(learner.init(), memo, jnp.asarray(loss)).gradients)
 
         origin, edge = jnp.zeros(2), jnp.array([1.0, 0.0])
         np.testing.assert_array_equal(state_after(0.3, origin, seed), [0.6, 0.0])
@@ -179,7 +181,7 @@ def test_linear_perturbation_leaks_at_the_origin_whatever_is_not_linear():
 
 @pytest.mark.parametrize(("preset", "variance"), [("practical", 3 * 2.0**2), ("published", 2 * 2.0**2 * 2)])
 def test_a_perturbed_function_has_the_noise_of_its_sensitivity(preset: str, variance: float):
-    """At the point (0.6, 0.8) of the unit disc, epsilon 1: 20,000 draws, 5 deviations (the fourth moment is below 6)."""
+    """At the point (0.6, 0.8) of the unit disc, epsilon 1: 20,000 draws, 5 deviations (kurtosis below 6)."""
     learner = ready("linear-perturbation", preset, epsilon=1.0).learner
     keys = jax.random.split(simulation_key(6), 20_000)
     draws = np.asarray(jax.vmap(lambda key: learner.noise_at(jnp.array([0.6, 0.8]), key))(keys))
@@ -196,7 +198,7 @@ def test_the_gradient_estimate_of_linear_perturbation_is_unbiased():
         offer = learner.ask(state, key)
         return learner.tell(state, offer.memo, offer.public @ loss).gradients
 
-    found = np.asarray(jax.vmap(estimate)(jax.random.split(simulation_key(5), 20_000)))
+    found = np.asarray(jax.jit(jax.vmap(estimate))(jax.random.split(simulation_key(5), 20_000)))
     error = found.std(axis=0) / math.sqrt(20_000)
     np.testing.assert_array_less(np.abs(found.mean(axis=0) - loss), 5 * error)
 
