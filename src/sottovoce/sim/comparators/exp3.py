@@ -14,6 +14,8 @@ play. Rule "practical" drops the interval, whose width slows learning by 1 + 2b:
 the rate eta_t = sqrt(ln K/(K t (1 + 2/epsilon^2))) for its second moment, and no mixing. An importance-weighted loss
 below -1/eta_t is cut there, which the second-order bound for exponential weights asks for. All of that is
 post-processing.
+
+The constants of "published" are recalled and not yet checked against the printed paper; privacy does not rest on them.
 """
 
 import math

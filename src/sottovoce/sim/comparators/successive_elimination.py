@@ -24,6 +24,8 @@ is at most 1.4 k s^2 for s^2 <= 1/2. With L = ln(2 |S| e (e + 1)/beta) each exce
     sqrt(L/N)    and    min over s of (L/s + 1.4 k s)/(epsilon N)
 
 with probability exp(-L): over all epochs and arms the best one is dropped with probability beta at most.
+
+The constants of "published" are recalled and not yet checked against the printed paper; privacy does not rest on them.
 """
 
 from typing import NamedTuple
