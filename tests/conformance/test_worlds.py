@@ -45,7 +45,8 @@ def actions_in(world) -> list:
     if not hasattr(world, "region"):
         return list(range(5))
     drawn = [world.region.uniform(key) for key in jax.random.split(simulation_key(9), 4)]
-    return [world.region.place(free) for free in (world.start, *drawn)]
+    best = world.corner if hasattr(world, "corner") else world.start
+    return [world.region.place(free) for free in (best, *drawn)]
 
 
 def test_outcomes_average_to_what_the_regret_assumes(world):

@@ -134,7 +134,9 @@ def _table(study: "Study", curves: "list[Curve]") -> "Table":
     """A section per world; fits 80 columns."""
     from sottovoce.sim.report import who
 
-    title = f"{study.learner}: regret after {study.rounds:,} rounds, mean of {study.seeds} seeds and 95 % interval"
+    hears = {"local": "", "central": " (a curator hears raw data)", "none": " (hears raw data)"}
+    name = study.learner + hears[algorithm_of(study.learner).trust]
+    title = f"{name}: regret after {study.rounds:,} rounds, mean of {study.seeds} seeds and 95 % interval"
     table = table_of(title, "who", "epsilon", "delta", "regret", "interval", "of uniform", "growth")
     uniform = {c.cell.world: float(c.regret[:, -1].mean()) for c in curves if c.cell.role == "uniform"}
     for world in study.worlds:

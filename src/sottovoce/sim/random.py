@@ -79,3 +79,18 @@ def simulation_key(seed: Any) -> jax.Array:
     True
     """
     return jax.random.key(seed, impl=_implementation())
+
+
+def sealed(key: jax.Array) -> jax.Array:
+    """A fresh key as two plain numbers, which can travel in an offer's memo and wait in a queue."""
+    return jax.random.bits(jax.random.fold_in(key, 0x5EA1), (2,), np.uint32)
+
+
+def unsealed(words: jax.Array) -> jax.Array:
+    """The key that was sealed.
+
+    >>> words = sealed(simulation_key(0))
+    >>> bool((jax.random.key_data(unsealed(words)) == words).all())
+    True
+    """
+    return jax.random.wrap_key_data(words, impl=_implementation())

@@ -22,6 +22,15 @@ from sottovoce.sim.study import Curve, Study, notices_of
 
 CHOSEN = ("#0b6e4f", "#1f9e89", "#6ab187", "#9bc995", "#b9d8a9", "#d5e6c3")
 PAPER = ("#b23a48", "#d1735b", "#e09f7d", "#eec8a8", "#f0d9c0", "#6a1b2d")
+TRUST = {
+    "local": "The server saw private reports only.",
+    "central": "A trusted curator heard raw data: simulation only.",
+    "none": "The learner heard raw data: simulation only.",
+}
+PROMISED = {
+    "central": "kept by the curator in what she publishes; she herself hears everything.",
+    "none": "nothing; the learner hears everything.",
+}
 STYLE = {"non-private": ("#2b2d42", "-"), "uniform": ("#8d99ae", (0, (1, 1)))}
 
 CROWD = 9
@@ -116,9 +125,10 @@ def _page(study: Study, curves: list[Curve], picture: str) -> str:
     body = Template(PAGE).substitute(
         heading=heading,
         setting=html.escape(_setting(study)),
+        trust=TRUST[algorithm_of(study.learner).trust],
         picture=picture,
         rows="\n".join(_row(curve) for curve in curves),
-        promises="\n".join(dict.fromkeys(_promise(curve) for curve in curves if curve.cell.reports)),
+        promises="\n".join(dict.fromkeys(_promise(curve) for curve in curves if curve.cell.private)),
         versions=html.escape(", ".join(f"{name} {number}" for name, number in versions().items())),
         seed=study.seed,
         notices="".join(f"<p>{html.escape(notice)}</p>" for notice in notices_of(study)),
@@ -156,6 +166,8 @@ def _row(curve: Curve) -> str:
 
 def _promise(curve: Curve) -> str:
     """What one person is promised, and what it is worth."""
+    if not curve.cell.reports:
+        return f"<li><b>{html.escape(_label(curve))}</b>: {PROMISED[algorithm_of(curve.cell.task.learner).trust]}</li>"
     contract, mechanism = curve.cell.task, mechanism_of(curve.cell.task)
     text = f"<b>{html.escape(_label(curve))}</b>: {contract.mechanism}, {_bytes(report_size(mechanism))} a report."
     if isinstance(mechanism, Gaussian):
@@ -190,7 +202,7 @@ li { margin: .3rem 0; } footer { color: #7a8090; font-size: .85rem; margin-top: 
 $body</main></body></html>
 """
 
-PAGE = """<h1>$heading</h1><p class="lead">$setting The server saw private reports only.</p>
+PAGE = """<h1>$heading</h1><p class="lead">$setting $trust</p>
 <figure>$picture</figure>
 <h2>Regret at the end</h2><div class="scroll"><table>
 <thead><tr><th>world</th><th>who</th><th>promise to each person</th><th>regret (95 % interval)</th><th>growth</th>

@@ -9,9 +9,16 @@ from collections.abc import Callable
 from sottovoce.core.errors import UnknownName
 from sottovoce.core.task import Task
 from sottovoce.learners.base import Learner
+from sottovoce.sim.comparators import exp3, joint_dp_linucb, linear_perturbation, successive_elimination, tree_bco
 from sottovoce.users import LocalUser
 
-COMPARATORS: dict[str, Callable[[Task], tuple[Learner, LocalUser]]] = {}
+COMPARATORS: dict[str, Callable[[Task], tuple[Learner, LocalUser]]] = {
+    "joint-dp-linucb": joint_dp_linucb.build,
+    "tossou-dimitrakakis": exp3.build,
+    "dp-successive-elimination": successive_elimination.build,
+    "tree-bco": tree_bco.build,
+    "linear-perturbation": linear_perturbation.build,
+}
 
 
 def comparator_of(task: Task) -> tuple[Learner, LocalUser]:

@@ -13,6 +13,7 @@ from sottovoce.sim.worlds.convex import Absolute, Quadratic
 from sottovoce.sim.worlds.digits import Digits
 from sottovoce.sim.worlds.linear import Linear
 from sottovoce.sim.worlds.movielens import MovieLens
+from sottovoce.sim.worlds.plane import Plane
 
 WORLDS: dict[str, Any] = {
     "arms": Arms,
@@ -22,6 +23,7 @@ WORLDS: dict[str, Any] = {
     "absolute": Absolute,
     "movielens": MovieLens,
     "digits": Digits,
+    "plane": Plane,
 }
 
 CHOICES = {

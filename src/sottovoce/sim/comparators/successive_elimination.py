@@ -1,0 +1,149 @@
+"""Successive elimination run by a curator with differential privacy. The curator hears losses raw.
+
+Sajed and Sheffet, "An optimal private stochastic-MAB algorithm based on an optimal private stopping rule" (ICML 2019),
+DP-SE. In epochs every arm that is left is played equally often; then one noisy mean per arm is published, and arms
+that are surely worse than the best are dropped.
+
+    S -> state.alive    e -> state.epoch    R_e -> pulls per arm in an epoch    beta = 1/T
+
+*Promise.* epsilon-DP of the sequence of arms, for neighbours that differ in one person's losses (one round). *Proof.* A
+loss lies in [0, 1] (it is clipped). It enters one sum, of one arm in one epoch, and moves it by at most 1; each sum is
+published once, with Laplace(1/epsilon) noise, so all sums together are epsilon-DP (parallel composition), and the arms
+are a function of noisy sums.
+
+Rule "published", with Delta_e = 2^-e, h = ln(8 |S| e^2/beta), c = ln(4 |S| e^2/beta): R_e = 1 + max(32 h/Delta_e^2,
+8 c/(epsilon Delta_e)); what earlier epochs showed is forgotten; an arm is dropped if its noisy mean is worse than the
+best one by more than 2 sqrt(h/(2 R_e)) + 2 c/(epsilon R_e).
+
+Rule "practical": R_e = first * 2^(e-1), so an arm is dropped within a factor of two of the earliest time; the noisy
+sums of earlier epochs are kept, which is post-processing and doubles the data; and the widths are for the difference of
+two arms, not twice that of one. After N pulls in e epochs the difference of two means is sub-Gaussian with variance
+1/(2 N), and the noise in it is a sum of k = 2 e Laplace variables, whose log-moment-generating function at s epsilon
+is at most 1.4 k s^2 for s^2 <= 1/2. With L = ln(2 |S| e (e + 1)/beta) each exceeds
+
+    sqrt(L/N)    and    min over s of (L/s + 1.4 k s)/(epsilon N)
+
+with probability exp(-L): over all epochs and arms the best one is dropped with probability beta at most.
+
+The constants of "published" are recalled and not yet checked against the printed paper; privacy does not rest on them.
+"""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from sottovoce.core.task import Task
+from sottovoce.learners.base import Key, Offer, configuration
+from sottovoce.sim.random import sealed, unsealed
+from sottovoce.users import LocalUser, user_of
+
+
+class State(NamedTuple):
+    alive: jax.Array
+    epoch: jax.Array
+    sums: jax.Array
+    """Losses of this epoch: the curator's secret."""
+    pulls: jax.Array
+    noisy_sums: jax.Array
+    """Published at the ends of the epochs before."""
+    noisy_pulls: jax.Array
+
+
+class Memo(NamedTuple):
+    arm: jax.Array
+    seal: jax.Array
+
+
+class Eliminating:
+    """What both rules share."""
+
+    arms: int
+    epsilon: float
+
+    def init(self) -> State:
+        zeros = jnp.zeros(self.arms)
+        return State(jnp.ones(self.arms, bool), jnp.asarray(1.0), zeros, zeros, zeros, zeros)
+
+    def ask(self, state: State, key: Key) -> Offer:
+        arm = jnp.argmin(jnp.where(state.alive, state.pulls, jnp.inf))
+        return Offer(arm, Memo(arm, sealed(key)))
+
+    def tell(self, state: State, memo: Memo, estimate: jax.Array) -> State:
+        played = jnp.arange(self.arms) == memo.arm
+        heard = state._replace(sums=state.sums + played * estimate, pulls=state.pulls + played)
+        noise = jax.random.laplace(unsealed(memo.seal), (self.arms,), dtype=estimate.dtype) / self.epsilon
+        over = jnp.min(jnp.where(state.alive, heard.pulls, jnp.inf)) >= self._length(state)
+        return jax.tree.map(lambda same, new: jnp.where(over, new, same), heard, self._published(heard, noise))
+
+    def _published(self, state: State, noise: jax.Array) -> State:
+        """The end of an epoch: the only place where the curator's sums go out."""
+        sums, pulls = self._kept(state, state.sums + noise)
+        means = jnp.where(state.alive, sums / jnp.maximum(pulls, 1), jnp.inf)
+        worse = means - jnp.min(means) > self._width(state, jnp.min(jnp.where(state.alive, pulls, jnp.inf)))
+        zeros = jnp.zeros(self.arms)
+        return State(state.alive & ~worse, state.epoch + 1, zeros, zeros, sums, pulls)
+
+    def _length(self, state: State) -> jax.Array:
+        raise NotImplementedError
+
+    def _kept(self, state: State, fresh: jax.Array) -> tuple[jax.Array, jax.Array]:
+        raise NotImplementedError
+
+    def _width(self, state: State, pulls: jax.Array) -> jax.Array:
+        raise NotImplementedError
+
+
+@configuration("arms")
+class PublishedElimination(Eliminating):
+    """The algorithm box, constants included."""
+
+    arms: int
+    epsilon: float
+    failure: float
+
+    def _logs(self, state: State) -> tuple[jax.Array, jax.Array]:
+        events = jnp.sum(state.alive) * state.epoch**2 / self.failure
+        return jnp.log(8 * events), jnp.log(4 * events)
+
+    def _length(self, state: State) -> jax.Array:
+        h, c = self._logs(state)
+        gap = 0.5**state.epoch
+        return jnp.floor(jnp.maximum(32 * h / gap**2, 8 * c / (self.epsilon * gap))) + 1
+
+    def _kept(self, state: State, fresh: jax.Array) -> tuple[jax.Array, jax.Array]:
+        return fresh, state.pulls
+
+    def _width(self, state: State, pulls: jax.Array) -> jax.Array:
+        h, c = self._logs(state)
+        return 2 * jnp.sqrt(h / (2 * pulls)) + 2 * c / (self.epsilon * pulls)
+
+
+@configuration("arms")
+class PracticalElimination(Eliminating):
+    """Short epochs, nothing forgotten, widths for differences."""
+
+    arms: int
+    epsilon: float
+    failure: float
+    first: float
+
+    def _length(self, state: State) -> jax.Array:
+        return self.first * 2 ** (state.epoch - 1)
+
+    def _kept(self, state: State, fresh: jax.Array) -> tuple[jax.Array, jax.Array]:
+        return state.noisy_sums + fresh, state.noisy_pulls + state.pulls
+
+    def _width(self, state: State, pulls: jax.Array) -> jax.Array:
+        likely = jnp.log(2 * jnp.sum(state.alive) * state.epoch * (state.epoch + 1) / self.failure)
+        terms = 2 * state.epoch
+        s = jnp.minimum(jnp.sqrt(likely / (1.4 * terms)), jnp.sqrt(0.5))
+        return jnp.sqrt(likely / pulls) + (likely / s + 1.4 * terms * s) / (self.epsilon * pulls)
+
+
+def build(task: Task) -> tuple[PublishedElimination | PracticalElimination, LocalUser]:
+    """The learner of this task, and its user."""
+    numbers = {"arms": task.arms, "epsilon": task.epsilon, "failure": 1 / task.rounds}
+    if task.tuning["rule"] == "published":
+        return PublishedElimination(**numbers), user_of(task)
+    return PracticalElimination(**numbers, first=float(task.tuning["first"])), user_of(task)
