@@ -1,8 +1,8 @@
 """Regret bounds that hold for one run, not only on average: the 95 % quantile of the regret stays below the theorem's.
 
 The paper (footnote of its Theorem 3): with a high-probability black box the reduction has a high-probability bound.
-Here the explicit bounds of our black boxes on privatised losses, 100 seeds each, in worlds where uniform play breaks the bound: a test
-that a learner can fail.
+Here the explicit bounds of our black boxes on privatised losses, 100 seeds each, in worlds where uniform play breaks
+the bound: a test that a learner can fail.
 """
 
 import math
