@@ -174,6 +174,9 @@ def draw(results: dict[tuple[str, int, int], Result], arms: int, rounds: int, pa
         right.plot(horizons, [results[protocol, arms, t].error.mean() for t in horizons], "o-", label=protocol)
     left.set(xscale="log", yscale="log", xlabel="arms", ylabel="regret", title=f"{rounds:,} rounds")
     right.set(xscale="log", yscale="log", xlabel="rounds", ylabel="estimation error", title=f"{arms} arms")
+    for axes, ticks in ((left, counts), (right, horizons)):
+        axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
+        axes.minorticks_off()
     left.legend()
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=150)

@@ -71,3 +71,17 @@ def test_exp3_stays_below_its_adversarial_bound():
     bound = reach(contract) * 2 * math.sqrt(contract.rounds * ARMS * math.log(ARMS))
     place = world_of("switching-arms", arms=ARMS, gap=0.3)
     assert quantile(contract, place) < bound < uniform_quantile(place, contract.rounds)
+
+
+def test_two_points_stay_below_their_bound_and_with_the_step_of_the_paper_they_do_not():
+    """R sqrt(T V) + G ln T (3 + R/r), V the mean square of a gradient estimate; distances in the unit disc, G = 1."""
+    size, rounds, steepness, outer, inner = 2, 2000, 1.0, 1.0, 1.0
+    contract = task("two-point", dimension=size, rounds=rounds, epsilon=4.0)
+    mechanism = halves(contract).mechanism
+    assert mechanism
+    square = size**2 * (steepness**2 / (size - 1) + noise_of(mechanism).variance)
+    bound = outer * math.sqrt(rounds * square) + steepness * math.log(rounds) * (3 + outer / inner)
+    place = world_of("absolute", dimension=size, steepness=steepness)
+    assert quantile(contract, place) < bound
+    published = task("two-point", "paper", dimension=size, rounds=rounds, epsilon=4.0)
+    assert quantile(published, place) > bound
