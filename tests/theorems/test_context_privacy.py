@@ -5,6 +5,7 @@ actions are not, because a device chooses with its own raw context. Both halves 
 with confidence 1 - 1e-6; keys are fixed.
 """
 
+import math
 from dataclasses import replace
 from typing import Any, cast
 
@@ -15,7 +16,7 @@ import pytest
 
 from sottovoce.core.budget import Budget
 from sottovoce.core.task import task
-from sottovoce.learners.base import Key, Learner, configuration
+from sottovoce.learners.base import Key, configuration
 from sottovoce.privacy.audit.attack import choose, count
 from sottovoce.privacy.audit.bounds import Counts, epsilon_bound
 from sottovoce.privacy.mechanisms import Mechanism
@@ -23,7 +24,7 @@ from sottovoce.sim.halves import Halves, halves
 from sottovoce.sim.run import simulate
 from sottovoce.users import LocalUser
 
-RUNS = 40_000
+RUNS = 20_000
 SURE = 1 - 1e-6
 EPSILON = 2.0
 
@@ -65,17 +66,16 @@ class RowsUser:
         return self.user.message(public, context[0], action, outcome)
 
 
-def play(parts: Halves, user: RowsUser, people: list, mechanism: Mechanism | None, seed: int, runs: int = RUNS):
-    """The models published after the last person, and the last person's action."""
-    contexts = np.concatenate([context for context, _ in people])
+def play(parts: Halves, user: RowsUser, people: list, mechanism: Mechanism | None, seed: int, rounds: int = 2):
+    """The models published after so many of two people, and the last one's action."""
     world = GivenPeople(
-        contexts=jnp.asarray(contexts), rewards=jnp.array([reward for _, reward in people]), last=len(people) - 1
+        contexts=jnp.asarray(np.concatenate([context for context, _ in people])),
+        rewards=jnp.array([reward for _, reward in people]),
+        last=rounds - 1,
     )
-    learner: Learner = parts.learner
-    trace = simulate(
-        learner, user, world, rounds=len(people), mechanism=mechanism, seeds=runs, seed=seed, checkpoints=1
-    )
-    return trace.state.model, trace.regret[:, 0]
+    shape = {"rounds": rounds, "seeds": RUNS, "checkpoints": rounds}  # round by round: compiled once
+    trace = simulate(parts.learner, user, world, mechanism=mechanism, seed=seed, **shape)
+    return trace.state.model, trace.regret[:, -1]
 
 
 @pytest.fixture(scope="module")
@@ -88,8 +88,9 @@ def audited_estimates(linucb: tuple[Halves, RowsUser], mechanism: Mechanism | No
     """Alice or Bob, then another person. The attacker reads both published models and picks the best event."""
     clues = []
     for seed, first in enumerate((ALICE, BOB)):
-        after_one, _ = play(*linucb, [first], mechanism, seed)
-        after_two, _ = play(*linucb, [first, (OTHERS, 1.0)], mechanism, seed)  # the same runs, one person later
+        people = [first, (OTHERS, 1.0)]
+        after_one, _ = play(*linucb, people, mechanism, seed, rounds=1)
+        after_two, _ = play(*linucb, people, mechanism, seed, rounds=2)  # the same runs, one person later
         read = {}
         for name, model in (("first", after_one), ("second", after_two)):
             theta = np.asarray(model.theta)
@@ -119,15 +120,15 @@ def test_the_action_of_a_person_is_not_private_towards_those_who_see_it():
     parts = halves(task("linucb", "paper", arms=2, dimension=2, rounds=10, epsilon=EPSILON))
     user = RowsUser(parts.user)
     rows = np.array([[[0.8, 0.6], [0.0, 0.0]]])
-    for runs, least in ((400, 3.0), (RUNS, 7.5)):
-        here, there = (
-            play(parts, user, [ALICE, (context, 1.0)], parts.mechanism, seed, runs)[1]
-            for seed, context in enumerate((rows, rows[:, ::-1]))
-        )
-        assert np.all(here == 0)
-        assert np.all(there == 1)
-        counts = Counts(int(np.sum(here == 0)), int(np.sum(there == 0)), runs)
-        assert epsilon_bound(counts, Budget(EPSILON), SURE) > least
+    here, there = (
+        play(parts, user, [ALICE, (context, 1.0)], parts.mechanism, seed)[1]
+        for seed, context in enumerate((rows, rows[:, ::-1]))
+    )
+    assert np.all(here == 0)
+    assert np.all(there == 1)
+    bounds = [epsilon_bound(Counts(hits=n, alarms=0, of=n), Budget(EPSILON), SURE) for n in (RUNS // 100, RUNS)]
+    assert bounds[0] > EPSILON / 2
+    assert bounds[1] == pytest.approx(bounds[0] + math.log(100), abs=0.2)  # and so on without end
 
 
 def test_the_action_of_a_person_is_private_as_far_as_earlier_people_are_concerned(linucb: tuple[Halves, RowsUser]):

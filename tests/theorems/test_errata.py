@@ -151,7 +151,7 @@ def test_the_factors_of_the_streaming_proof_do_not_cancel_but_the_theorem_holds(
 # --- contextual messages ---------------------------------------------------------------------------------------------
 
 
-def farthest(message: Callable[[Array], Array], width: int, starts: int = 30, seed: int = 0) -> float:
+def farthest(message: Callable[[Array], Array], width: int, starts: int = 12, seed: int = 0) -> float:
     """The largest distance of two messages that a search finds; `width` numbers describe a person."""
     rng = np.random.default_rng(seed)
 

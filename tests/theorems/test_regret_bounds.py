@@ -49,7 +49,7 @@ def reach(contract: Task) -> float:
 @pytest.mark.parametrize("world", ["arms", "switching-arms"])
 def test_tsallis_inf_stays_below_its_adversarial_bound(world: str):
     """Zimmert and Seldin, importance weighting: 4 sqrt(K T) + 1, times the reach of the levels."""
-    contract = task("tsallis-inf", "importance-weighted", arms=ARMS, rounds=8000, epsilon=4.0)
+    contract = task("tsallis-inf", "importance-weighted", arms=ARMS, rounds=5000, epsilon=4.0)
     bound = reach(contract) * (4 * math.sqrt(ARMS * contract.rounds) + 1)
     place = world_of(world, arms=ARMS, gap=0.3)
     assert quantile(contract, place) < bound < uniform_quantile(place, contract.rounds)
@@ -58,7 +58,7 @@ def test_tsallis_inf_stays_below_its_adversarial_bound(world: str):
 def test_ucb_stays_below_its_stochastic_bound():
     """Bubeck and Cesa-Bianchi 2012, theorem 2.1 with psi*(x) = x^2 / (2 proxy), which is Hoeffding's for the levels."""
     alpha, gap = 2.1, 0.5
-    contract = task("ucb", arms=ARMS, rounds=8000, epsilon=8.0, exploration=alpha)
+    contract = task("ucb", arms=ARMS, rounds=5000, epsilon=8.0, exploration=alpha)
     proxy = (reach(contract) / 2) ** 2
     bound = (ARMS - 1) * (8 * alpha * proxy * math.log(contract.rounds) / gap + alpha / (alpha - 2))
     place = world_of("arms", arms=ARMS, gap=gap)
@@ -67,7 +67,7 @@ def test_ucb_stays_below_its_stochastic_bound():
 
 def test_exp3_stays_below_its_adversarial_bound():
     """Bubeck and Cesa-Bianchi 2012, theorem 3.1, anytime: 2 sqrt(T K ln K), times the reach of the levels."""
-    contract = task("exp3", arms=ARMS, rounds=8000, epsilon=4.0)
+    contract = task("exp3", arms=ARMS, rounds=5000, epsilon=4.0)
     bound = reach(contract) * 2 * math.sqrt(contract.rounds * ARMS * math.log(ARMS))
     place = world_of("switching-arms", arms=ARMS, gap=0.3)
     assert quantile(contract, place) < bound < uniform_quantile(place, contract.rounds)
