@@ -173,7 +173,7 @@ def draw(results: dict[tuple[str, int, int], Result], arms: int, rounds: int, pa
         left.plot(counts, [results[protocol, k, rounds].regret.mean() for k in counts], "o-", label=protocol)
         right.plot(horizons, [results[protocol, arms, t].error.mean() for t in horizons], "o-", label=protocol)
     left.set(xscale="log", yscale="log", xlabel="arms", ylabel="regret", title=f"{rounds:,} rounds")
-    right.set(xscale="log", yscale="log", xlabel="rounds", ylabel="estimation error", title=f"{arms} arms")
+    right.set(xscale="log", ylim=(0, None), xlabel="rounds", ylabel="estimation error", title=f"{arms} arms")
     for axes, ticks in ((left, counts), (right, horizons)):
         axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
         axes.minorticks_off()
