@@ -96,7 +96,7 @@ def _measure_row(row: Row, quick: bool) -> list[Measured]:
     measured = []
     for preset in PRESETS:
         regret = _runs(row, preset, [(rounds, row.epsilon) for rounds in horizons], seeds)
-        by_epsilon = _runs(row, preset, [(horizons[1], epsilon) for epsilon in EPSILONS], seeds)
+        by_epsilon = _runs(row, preset, [(horizons[0], epsilon) for epsilon in EPSILONS], seeds)
         common = {"row": row.name, "title": row.title, "learner": row.learner, "preset": preset, "why": row.why}
         measured.append(
             Measured(
@@ -124,11 +124,11 @@ def _measure_row(row: Row, quick: bool) -> list[Measured]:
                 theorem=row.epsilon_power,
                 nonprivate=None,
                 epsilon=max(EPSILONS),
-                regret_share=float(by_epsilon[-1].mean() / chance[1]),
+                regret_share=float(by_epsilon[-1].mean() / chance[0]),
                 sizes=inverse,
                 values=by_epsilon,
                 reference=np.zeros((0, seeds)),
-                chance=np.full(len(EPSILONS), chance[1]),
+                chance=np.full(len(EPSILONS), chance[0]),
                 factors=ones,
                 logarithm="1",
             )
