@@ -14,6 +14,7 @@ import msgspec
 
 from sottovoce.core.budget import Budget, budget
 from sottovoce.core.errors import ConfigurationError, UnknownName
+from sottovoce.core.links import link_of
 
 DEFAULT_DELTA = 1e-5
 """For presets whose mechanism needs a delta, when nobody chose one."""
@@ -150,7 +151,7 @@ def task(
         epsilon=spent.epsilon,
         delta=spent.delta,
         user=algorithm.user,
-        domain=_resolved(domain, {"dimension": dimension, "size": free_coordinates(shape, dimension)} | tuning),
+        domain=_resolved(domain, _numbers_of(dimension, shape, tuning)),
         mechanism=gate["mechanism"],
         formula=gate.get("formula", "analytic"),
         tuning=tuning,
@@ -163,9 +164,23 @@ def free_coordinates(region: Mapping[str, Any], dimension: int) -> int:
     return dimension - (region.get("kind") == "simplex")
 
 
-def _resolved(domain: dict[str, Any], names: dict[str, Any]) -> dict[str, Any]:
+def _numbers_of(dimension: int, shape: Mapping[str, Any], tuning: dict[str, Any]) -> dict[str, float]:
+    """What a domain's number may be called: whole numbers of the task, and what follows from its link."""
+    whole = {"dimension": dimension, "size": free_coordinates(shape, dimension)} | tuning
+    names = {name: int(value) for name, value in whole.items() if not isinstance(value, str)}
+    if "link" not in tuning:
+        return names
+    link = link_of(tuning)
+    return names | {
+        "residual": link.residual,
+        "residual/mean": link.residual / link.largest_mean,
+        "twice the reward": 2 * max(abs(link.low), link.high),
+    }
+
+
+def _resolved(domain: dict[str, Any], names: dict[str, float]) -> dict[str, Any]:
     """A number that the preset gives by name (the domain's dimension, say) is looked up."""
-    return {key: int(names[value]) if key != "kind" and value in names else value for key, value in domain.items()}
+    return {key: names[value] if key != "kind" and value in names else value for key, value in domain.items()}
 
 
 def _region(algorithm: Algorithm, learner: str, region: Mapping[str, Any] | None, dimension: int) -> dict[str, Any]:
