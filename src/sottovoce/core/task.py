@@ -164,7 +164,7 @@ def free_coordinates(region: Mapping[str, Any], dimension: int) -> int:
     return dimension - (region.get("kind") == "simplex")
 
 
-def _numbers_of(dimension: int, shape: Mapping[str, Any], tuning: dict[str, Any]) -> dict[str, float]:
+def _numbers_of(dimension: int, shape: Mapping[str, Any], tuning: dict[str, Any]) -> Mapping[str, float]:
     """What a domain's number may be called: whole numbers of the task, and what follows from its link."""
     whole = {"dimension": dimension, "size": free_coordinates(shape, dimension)} | tuning
     names = {name: int(value) for name, value in whole.items() if not isinstance(value, str)}
@@ -178,7 +178,7 @@ def _numbers_of(dimension: int, shape: Mapping[str, Any], tuning: dict[str, Any]
     }
 
 
-def _resolved(domain: dict[str, Any], names: dict[str, float]) -> dict[str, Any]:
+def _resolved(domain: dict[str, Any], names: Mapping[str, float]) -> dict[str, Any]:
     """A number that the preset gives by name (the domain's dimension, say) is looked up."""
     return {key: names[value] if key != "kind" and value in names else value for key, value in domain.items()}
 

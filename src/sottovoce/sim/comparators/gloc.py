@@ -90,7 +90,7 @@ def nearest_in_ball(matrix: jax.Array, vector: jax.Array, radius: float) -> jax.
     """
     pulled = matrix @ vector
 
-    def newton(_: int, multiplier: jax.Array) -> jax.Array:
+    def newton(step: int, multiplier: jax.Array) -> jax.Array:
         precision, _ = inverse(matrix + multiplier * jnp.eye(len(vector)))
         found = precision @ pulled
         length = jnp.maximum(jnp.sqrt(found @ found), 1e-30)

@@ -49,7 +49,7 @@ class Oful:
         return State(precision, moment, state.volume + jnp.log1p(new))
 
 
-def with_features(precision: jax.Array, x: jax.Array, weight: jax.typing.ArrayLike = 1.0) -> tuple[jax.Array, jax.Array]:
+def with_features(precision: jax.Array, x: jax.Array, weight: jax.Array | float = 1.0) -> tuple[jax.Array, jax.Array]:
     """The inverse of V + weight x x' from that of V (Sherman and Morrison), and weight x' V^-1 x.
 
     >>> with_features(jnp.eye(2), jnp.array([1.0, 0.0]))[0].tolist()

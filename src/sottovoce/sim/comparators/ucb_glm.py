@@ -8,7 +8,8 @@ non-private column of Zheng et al. 2020, table 1, for generalised linear bandits
 
 Departures: their estimate solves the likelihood equations of the whole history in every round; the state here has a
 constant size, so each reward enters by one Newton step, with the curvature of the likelihood taken where it was when
-the reward came (state.covariance: an extended Kalman filter). A unit ridge stands for their tau, which depends on
+the reward came (state.covariance: an extended Kalman filter), and the estimate stays in the declared ball, outside
+which a flat link would carry it away. A unit ridge stands for their tau, which depends on
 unknown eigenvalues. Preset `paper` takes alpha as it is; `practical` multiplies it by `bonus`.
 """
 
