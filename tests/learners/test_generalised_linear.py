@@ -15,6 +15,7 @@ from sottovoce.sim.comparators.gloc import nearest_in_ball
 from sottovoce.sim.comparators.raw import Observation
 from sottovoce.sim.random import simulation_key
 from sottovoce.sim.run import seed_keys, simulate, world_for
+from sottovoce.sim.study import Study, cells_of
 from sottovoce.sim.worlds import world_of
 
 KAPPA = special.expit(1.0) * special.expit(-1.0)
@@ -221,3 +222,10 @@ def uniform_regret(world) -> float:
             return jnp.mean(jax.vmap(lambda action: sampled.regret(context, action))(jnp.arange(world.arms)))
 
         return float(jnp.mean(jax.jit(jax.vmap(one))(jax.random.split(simulation_key(6), 2000))))
+
+
+def test_the_paper_is_run_with_the_link_of_the_study():
+    study = Study(
+        learner="glm", world=["probit"], arms=4, dimension=3, epsilon=[1.0], rounds=10, tuning={"link": "probit"}
+    )
+    assert {cell.task.tuning["link"] for cell in cells_of(study)} == {"probit"}

@@ -142,6 +142,7 @@ def task(
             raise UnknownName(f"tuning of {learner}", name, {*tuning, *domain} - {"kind"})
         (tuning if name in tuning else domain)[name] = value
     shape = _region(algorithm, learner, region, dimension)
+    whole = {"dimension": dimension, "size": free_coordinates(shape, dimension)}
     return Task(
         learner=learner,
         preset=preset,
@@ -151,7 +152,7 @@ def task(
         epsilon=spent.epsilon,
         delta=spent.delta,
         user=algorithm.user,
-        domain=_resolved(domain, _numbers_of(dimension, shape, tuning)),
+        domain=_resolved(domain, whole | tuning, _bounds_of(tuning)),
         mechanism=gate["mechanism"],
         formula=gate.get("formula", "analytic"),
         tuning=tuning,
@@ -164,23 +165,22 @@ def free_coordinates(region: Mapping[str, Any], dimension: int) -> int:
     return dimension - (region.get("kind") == "simplex")
 
 
-def _numbers_of(dimension: int, shape: Mapping[str, Any], tuning: dict[str, Any]) -> Mapping[str, float]:
-    """What a domain's number may be called: whole numbers of the task, and what follows from its link."""
-    whole = {"dimension": dimension, "size": free_coordinates(shape, dimension)} | tuning
-    names = {name: int(value) for name, value in whole.items() if not isinstance(value, str)}
+def _resolved(domain: dict[str, Any], whole: dict[str, Any], bounds: dict[str, float]) -> dict[str, Any]:
+    """A number that the preset gives by name is looked up: a whole one (the dimension, say) or a bound of the link."""
+    names = {value: int(whole[value]) for value in domain.values() if value in whole} | bounds
+    return {key: names.get(value, value) if key != "kind" else value for key, value in domain.items()}
+
+
+def _bounds_of(tuning: dict[str, Any]) -> dict[str, float]:
+    """What a domain may take from the link, by name."""
     if "link" not in tuning:
-        return names
+        return {}
     link = link_of(tuning)
-    return names | {
+    return {
         "residual": link.residual,
         "residual/mean": link.residual / link.largest_mean,
         "twice the reward": 2 * max(abs(link.low), link.high),
     }
-
-
-def _resolved(domain: dict[str, Any], names: Mapping[str, float]) -> dict[str, Any]:
-    """A number that the preset gives by name (the domain's dimension, say) is looked up."""
-    return {key: names[value] if key != "kind" and value in names else value for key, value in domain.items()}
 
 
 def _region(algorithm: Algorithm, learner: str, region: Mapping[str, Any] | None, dimension: int) -> dict[str, Any]:
