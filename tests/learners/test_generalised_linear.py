@@ -225,7 +225,6 @@ def uniform_regret(world) -> float:
 
 
 def test_the_paper_is_run_with_the_link_of_the_study():
-    study = Study(
-        learner="glm", world=["probit"], arms=4, dimension=3, epsilon=[1.0], rounds=10, tuning={"link": "probit"}
-    )
+    shape = {"arms": 4, "dimension": 3, "epsilon": [1.0], "rounds": 10}
+    study = Study(learner="glm", world=["probit"], tuning={"link": "probit"}, **shape)
     assert {cell.task.tuning["link"] for cell in cells_of(study)} == {"probit"}

@@ -20,9 +20,6 @@ from sottovoce.sim.pytrees import shape_of
 from sottovoce.sim.run import Case, Progress, simulate_grid
 from sottovoce.sim.worlds import World, actions_of, first_world, world_of
 
-RANGE = {"link", "radius", "maximum"}
-"""Tuning that says what rewards are like: the other presets of a study take it too."""
-
 
 class Study(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What `sottovoce simulate` runs; the same fields in a TOML file."""
