@@ -24,9 +24,10 @@ The width, with probability 1 - alpha at every round (Q is the sum of <x_s, thet
   Szepesvari 2012, Corollary 8), a quadratic in sqrt(1 + Q), bounds Q;
 - beta = sqrt Q + s_M S sqrt(t) (sqrt d + sqrt(2 ln(10 T/alpha)))/sqrt(c - Upsilon) + S sqrt(c + Upsilon): regression on
   the pairs, the noise of the matrix times theta^_s, and the ridge with its noise.
-`beta_scale` multiplies it: 1 is the theorem, 0.1 plays better.
+`beta_scale` multiplies it: 1 is the theorem.
 
-Preset `practical` is `gradient`: the rough theta^ alone, well tuned, beats its refinement at every horizon we can run.
+Preset `practical` is the learner `gradient`: theta^ alone, well tuned. After the 20,000 rounds of
+experiments/logistic.toml it has a third of the regret of `explicit`.
 """
 
 import math
