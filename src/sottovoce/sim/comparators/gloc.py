@@ -25,7 +25,7 @@ from sottovoce.learners.base import Key, Offer, configuration
 from sottovoce.learners.contextual.gradient import in_ball
 from sottovoce.learners.contextual.linucb import inverse
 from sottovoce.sim.comparators.oful import with_features
-from sottovoce.sim.comparators.raw import Observation, RawUser
+from sottovoce.sim.comparators.raw import Raw, RawUser
 
 PROJECTION_STEPS = 6
 """Newton steps of a projection; they converge quadratically and monotonically."""
@@ -63,7 +63,7 @@ class Gloc:
         width = self.bonus * jnp.sqrt(jnp.maximum(beta, 0.0))
         return Offer(LinearModel(theta, state.precision, width, jnp.zeros(())))
 
-    def tell(self, state: State, memo: tuple, estimate: Observation) -> State:
+    def tell(self, state: State, memo: tuple, estimate: Raw) -> State:
         x, z = estimate.features, estimate.features @ state.anchor
         residual, kappa = self.link.mean(jnp, z) - estimate.reward, self.link.least_slope
         matrix = state.matrix + jnp.outer(x, x)
@@ -105,4 +105,5 @@ def nearest_in_ball(matrix: jax.Array, vector: jax.Array, radius: float) -> jax.
 def build(task: Task) -> tuple[Gloc, RawUser]:
     """The learner and the user who tells it everything."""
     numbers = {name: float(task.tuning[name]) for name in ("failure", "bonus")}
-    return Gloc(dimension=task.dimension, link=link_of(task.tuning), **numbers), RawUser()
+    link = link_of(task.tuning)
+    return Gloc(dimension=task.dimension, link=link, **numbers), RawUser(link.high)

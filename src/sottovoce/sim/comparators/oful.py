@@ -17,7 +17,7 @@ import jax.numpy as jnp
 from sottovoce.core.messages import LinearModel
 from sottovoce.core.task import Task
 from sottovoce.learners.base import Key, Offer, configuration
-from sottovoce.sim.comparators.raw import Observation, RawUser
+from sottovoce.sim.comparators.raw import Raw, RawUser
 
 
 class State(NamedTuple):
@@ -43,7 +43,7 @@ class Oful:
         width = jnp.sqrt(state.volume - 2 * jnp.log(self.failure)) + self.radius * jnp.sqrt(self.ridge)
         return Offer(LinearModel(state.precision @ state.moment, state.precision, self.bonus * width, jnp.zeros(())))
 
-    def tell(self, state: State, memo: tuple, estimate: Observation) -> State:
+    def tell(self, state: State, memo: tuple, estimate: Raw) -> State:
         precision, new = with_features(state.precision, estimate.features)
         moment = state.moment + estimate.reward * estimate.features
         return State(precision, moment, state.volume + jnp.log1p(new))

@@ -24,7 +24,7 @@ from sottovoce.core.task import Task
 from sottovoce.learners.base import Key, Offer, configuration
 from sottovoce.learners.contextual.gradient import in_ball
 from sottovoce.sim.comparators.oful import with_features
-from sottovoce.sim.comparators.raw import Observation, RawUser
+from sottovoce.sim.comparators.raw import Raw, RawUser
 
 
 class State(NamedTuple):
@@ -56,7 +56,7 @@ class UcbGlm:
         volume = self.dimension / 2 * jnp.log1p(2 * time / self.dimension)
         return self.bonus * 3 * self.link.deviation / self.link.least_slope * jnp.sqrt(volume - jnp.log(self.failure))
 
-    def tell(self, state: State, memo: tuple, estimate: Observation) -> State:
+    def tell(self, state: State, memo: tuple, estimate: Raw) -> State:
         x, z = estimate.features, estimate.features @ state.theta
         covariance, _ = with_features(state.covariance, x, self.link.slope(jnp, z))
         theta = state.theta + covariance @ x * (estimate.reward - self.link.mean(jnp, z))
@@ -67,4 +67,5 @@ class UcbGlm:
 def build(task: Task) -> tuple[UcbGlm, RawUser]:
     """The learner and the user who tells it everything."""
     numbers = {name: float(task.tuning[name]) for name in ("warm", "failure", "bonus")}
-    return UcbGlm(dimension=task.dimension, link=link_of(task.tuning), **numbers), RawUser()
+    link = link_of(task.tuning)
+    return UcbGlm(dimension=task.dimension, link=link, **numbers), RawUser(link.high)
