@@ -14,3 +14,14 @@ class LinearModel(NamedTuple):
     width: Any
     explore: Any
     """The probability of a uniformly random action."""
+
+
+class GeneralizedModel(NamedTuple):
+    """The offer of a generalised linear learner: a `LinearModel` to choose by, and where to take the gradient."""
+
+    theta: Any
+    precision: Any
+    width: Any
+    explore: Any
+    anchor: Any
+    """The device reports (mean reward predicted by the anchor, minus reward) times x."""

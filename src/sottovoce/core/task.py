@@ -14,6 +14,7 @@ import msgspec
 
 from sottovoce.core.budget import Budget, budget
 from sottovoce.core.errors import ConfigurationError, UnknownName
+from sottovoce.core.links import link_of
 
 DEFAULT_DELTA = 1e-5
 """For presets whose mechanism needs a delta, when nobody chose one."""
@@ -141,6 +142,7 @@ def task(
             raise UnknownName(f"tuning of {learner}", name, {*tuning, *domain} - {"kind"})
         (tuning if name in tuning else domain)[name] = value
     shape = _region(algorithm, learner, region, dimension)
+    whole = {"dimension": dimension, "size": free_coordinates(shape, dimension)}
     return Task(
         learner=learner,
         preset=preset,
@@ -150,7 +152,7 @@ def task(
         epsilon=spent.epsilon,
         delta=spent.delta,
         user=algorithm.user,
-        domain=_resolved(domain, {"dimension": dimension, "size": free_coordinates(shape, dimension)} | tuning),
+        domain=_resolved(domain, whole | tuning, _bounds_of(tuning)),
         mechanism=gate["mechanism"],
         formula=gate.get("formula", "analytic"),
         tuning=tuning,
@@ -163,9 +165,22 @@ def free_coordinates(region: Mapping[str, Any], dimension: int) -> int:
     return dimension - (region.get("kind") == "simplex")
 
 
-def _resolved(domain: dict[str, Any], names: dict[str, Any]) -> dict[str, Any]:
-    """A number that the preset gives by name (the domain's dimension, say) is looked up."""
-    return {key: int(names[value]) if key != "kind" and value in names else value for key, value in domain.items()}
+def _resolved(domain: dict[str, Any], whole: dict[str, Any], bounds: dict[str, float]) -> dict[str, Any]:
+    """A number that the preset gives by name is looked up: a whole one (the dimension, say) or a bound of the link."""
+    names = {value: int(whole[value]) for value in domain.values() if value in whole} | bounds
+    return {key: names.get(value, value) if key != "kind" else value for key, value in domain.items()}
+
+
+def _bounds_of(tuning: dict[str, Any]) -> dict[str, float]:
+    """What a domain may take from the link, by name."""
+    if "link" not in tuning:
+        return {}
+    link = link_of(tuning)
+    return {
+        "residual": link.residual,
+        "residual/mean": link.residual / link.largest_mean,
+        "twice the reward": 2 * max(abs(link.low), link.high),
+    }
 
 
 def _region(algorithm: Algorithm, learner: str, region: Mapping[str, Any] | None, dimension: int) -> dict[str, Any]:

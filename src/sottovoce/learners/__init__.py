@@ -6,7 +6,7 @@ from sottovoce.core.errors import UnknownName
 from sottovoce.core.task import Task, algorithm_of
 from sottovoce.learners.arms import exp3, kl_ucb, thompson, tsallis_inf, ucb
 from sottovoce.learners.base import Learner
-from sottovoce.learners.contextual import linucb
+from sottovoce.learners.contextual import glm, gradient, linucb
 from sottovoce.learners.convex import barrier, interval_search, multi_point, one_point
 from sottovoce.learners.convex.regions import region_of
 from sottovoce.learners.pure_exploration import clucb, fixed_budget, lil_ucb
@@ -25,6 +25,8 @@ LEARNERS: dict[str, Callable[[Task, Noise], Learner]] = {
     "successive-rejects": fixed_budget.build_rejects,
     "clucb": clucb.build,
     "linucb": linucb.build,
+    "glm": glm.build,
+    "gradient": gradient.build,
     "fkm": one_point.build,
     "agarwal-dekel-xiao": one_point.build,
     "saha-tewari": barrier.build,

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from sottovoce.core.messages import LinearModel
+from sottovoce.core.messages import GeneralizedModel
 from sottovoce.learners.base import Key, Offer, configuration
 
 
@@ -58,7 +58,7 @@ class UniformContext:
 
     def ask(self, state: State, key: Key) -> Offer:
         d = self.dimension
-        return Offer(LinearModel(jnp.zeros(d), jnp.eye(d), jnp.zeros(()), jnp.ones(())))
+        return Offer(GeneralizedModel(jnp.zeros(d), jnp.eye(d), jnp.zeros(()), jnp.ones(()), jnp.zeros(d)))
 
     def tell(self, state: State, memo: tuple, estimate: object) -> State:
         return State(state.reports + 1)

@@ -24,7 +24,8 @@ def calibrate(name: str, domain: Domain, budget: Budget, formula: str = "analyti
     """
     builders: dict[str, Any] = {"levels": levels, "sphere": sphere, "laplace": laplace}
     if name == "gaussian":
-        return paper_linucb_gaussian(domain, budget) if formula == "paper" else gaussian(domain, budget, formula)
+        published = {"paper": paper_linucb_gaussian, "paper-glm": paper_glm_gaussian}
+        return published[formula](domain, budget) if formula in published else gaussian(domain, budget, formula)
     if name not in builders:
         raise UnknownName("mechanism", name, [*builders, "gaussian"])
     return builders[name](domain, budget)
@@ -152,6 +153,18 @@ def paper_linucb_gaussian(domain: Domain, budget: Budget) -> Gaussian:
     sigma = 6 * math.sqrt(2 * math.log(2.5 / budget.delta)) / budget.epsilon
     unit = getattr(domain, "weight", 1.0) / getattr(domain, "reward_bound", 1.0)
     return Gaussian(domain, budget, (sigma, math.sqrt(2) * sigma, sigma * unit), "paper")
+
+
+def paper_glm_gaussian(domain: Domain, budget: Budget) -> Gaussian:
+    """The paper's Algorithm 3: sigma = 6 sqrt(2 ln(3.75/delta))/epsilon on x x', and C sigma on the gradient.
+
+    The entries above the diagonal travel with a factor sqrt 2, and so does their noise. The domain's weight is
+    reward_bound/C, so the gradient travels divided by C, and its noise too. A third of the budget is for the message
+    z x, which is not sent. Where C is small the whole does not keep the budget: a device refuses it then.
+    """
+    _need_delta(budget)
+    sigma = 6 * math.sqrt(2 * math.log(3.75 / budget.delta)) / budget.epsilon
+    return Gaussian(domain, budget, (sigma, math.sqrt(2) * sigma, sigma), "paper-glm")
 
 
 def classical_gaussian(budget: Budget) -> float:

@@ -3,13 +3,20 @@
 from typing import Any, Protocol
 
 from sottovoce.core.errors import UnknownName
+from sottovoce.core.links import link_of
 from sottovoce.core.task import Task
 from sottovoce.privacy.contract import domain_of
+from sottovoce.users.generalized import GeneralizedUser
 from sottovoce.users.linear import LinearUser
 from sottovoce.users.scalar import ScalarUser
 from sottovoce.users.slope import SlopeUser
 
-USERS: dict[str, type] = {"scalar": ScalarUser, "linear": LinearUser, "slope": SlopeUser}
+USERS: dict[str, type] = {
+    "scalar": ScalarUser,
+    "linear": LinearUser,
+    "generalized": GeneralizedUser,
+    "slope": SlopeUser,
+}
 
 
 class LocalUser(Protocol):
@@ -33,4 +40,5 @@ def user_of(task: Task) -> LocalUser:
     """
     if task.user not in USERS:
         raise UnknownName("user", task.user, USERS)
-    return USERS[task.user](domain_of(task))
+    known = {"link": link_of(task.tuning)} if "link" in task.tuning else {}
+    return USERS[task.user](domain_of(task), **known)

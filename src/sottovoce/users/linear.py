@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from sottovoce.core.messages import LinearModel
+from sottovoce.core.messages import GeneralizedModel, LinearModel
 from sottovoce.privacy.domains import Moments
 
 
@@ -20,13 +20,17 @@ class LinearUser:
     domain: Moments
 
     def act(self, public: LinearModel, context: Any, entropy: Any) -> Any:
-        """The optimistic action, or with probability `explore` any; `entropy` is uniform in [0, 1)."""
-        xp = context.__array_namespace__()
-        unknown = xp.maximum(xp.sum((context @ public.precision) * context, axis=1), 0.0)
-        scores = context @ public.theta + public.width * xp.sqrt(unknown)
-        actions = context.shape[0]
-        explored = xp.minimum(xp.floor(entropy / xp.maximum(public.explore, 1e-300) * actions), actions - 1)
-        return xp.where(entropy < public.explore, explored, xp.argmax(scores)).astype(int)
+        return optimistic_action(public, context, entropy)
 
     def message(self, public: LinearModel, context: Any, action: Any, outcome: Any) -> Any:
         return self.domain.embed(context[action], outcome)
+
+
+def optimistic_action(model: LinearModel | GeneralizedModel, context: Any, entropy: Any) -> Any:
+    """The action of the highest score, or with probability `explore` any; `entropy` is uniform in [0, 1)."""
+    xp = context.__array_namespace__()
+    unknown = xp.maximum(xp.sum((context @ model.precision) * context, axis=1), 0.0)
+    scores = context @ model.theta + model.width * xp.sqrt(unknown)
+    actions = context.shape[0]
+    explored = xp.minimum(xp.floor(entropy / xp.maximum(model.explore, 1e-300) * actions), actions - 1)
+    return xp.where(entropy < model.explore, explored, xp.argmax(scores)).astype(int)

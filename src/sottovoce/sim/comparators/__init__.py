@@ -9,7 +9,16 @@ from collections.abc import Callable
 from sottovoce.core.errors import UnknownName
 from sottovoce.core.task import Task
 from sottovoce.learners.base import Learner
-from sottovoce.sim.comparators import exp3, joint_dp_linucb, linear_perturbation, successive_elimination, tree_bco
+from sottovoce.sim.comparators import (
+    exp3,
+    gloc,
+    joint_dp_linucb,
+    linear_perturbation,
+    oful,
+    successive_elimination,
+    tree_bco,
+    ucb_glm,
+)
 from sottovoce.users import LocalUser
 
 COMPARATORS: dict[str, Callable[[Task], tuple[Learner, LocalUser]]] = {
@@ -18,6 +27,9 @@ COMPARATORS: dict[str, Callable[[Task], tuple[Learner, LocalUser]]] = {
     "dp-successive-elimination": successive_elimination.build,
     "tree-bco": tree_bco.build,
     "linear-perturbation": linear_perturbation.build,
+    "oful": oful.build,
+    "ucb-glm": ucb_glm.build,
+    "gloc": gloc.build,
 }
 
 

@@ -11,7 +11,8 @@ from sottovoce.sim.worlds.arms import Arms, SwitchingArms
 from sottovoce.sim.worlds.base import World
 from sottovoce.sim.worlds.convex import Absolute, Quadratic
 from sottovoce.sim.worlds.digits import Digits
-from sottovoce.sim.worlds.linear import Linear
+from sottovoce.sim.worlds.generalized import Logistic, Poisson, Probit
+from sottovoce.sim.worlds.linear import CONTEXTS, Linear
 from sottovoce.sim.worlds.movielens import MovieLens
 from sottovoce.sim.worlds.plane import Plane
 
@@ -19,6 +20,9 @@ WORLDS: dict[str, Any] = {
     "arms": Arms,
     "switching-arms": SwitchingArms,
     "linear": Linear,
+    "logistic": Logistic,
+    "probit": Probit,
+    "poisson": Poisson,
     "quadratic": Quadratic,
     "absolute": Absolute,
     "movielens": MovieLens,
@@ -27,7 +31,7 @@ WORLDS: dict[str, Any] = {
 }
 
 CHOICES = {
-    "contexts": ("isotropic", "ill-conditioned", "fixed"),
+    "contexts": CONTEXTS,
     "motion": ("fixed", "drifting", "switching"),
     "scale": ("authors", "unit"),
 }

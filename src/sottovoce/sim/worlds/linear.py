@@ -1,6 +1,7 @@
-"""Linear contextual worlds: rewards are +1 or -1 with mean <x, theta*>."""
+"""Contextual worlds whose mean reward depends on <x, theta*>, and the linear one: rewards +1 or -1 with that mean."""
 
-from typing import Any, ClassVar
+import dataclasses
+from typing import Any, ClassVar, cast
 
 import jax
 import jax.numpy as jnp
@@ -8,17 +9,69 @@ import jax.numpy as jnp
 from sottovoce.learners.base import Key, configuration
 from sottovoce.sim.random import normals
 
+CONTEXTS = ("isotropic", "ill-conditioned", "fixed", "adversarial")
+"""How the features of the actions come about; see `Features`."""
 
-@configuration("dimension", "arms", "contexts")
-class Linear:
-    """`contexts` says how the features of the actions come about.
+PHASE = 1.6
+"""Each phase of adversarial contexts is so many times as long as the one before."""
+
+
+class Features:
+    """What all contextual worlds share. `contexts` says how the features of the actions come about.
 
     - "isotropic": unit vectors uniform on the sphere, fresh for every person.
     - "ill-conditioned": Gaussian with deviations falling geometrically from 1 to 0.01, cut to the unit ball.
     - "fixed": the same unit vectors for everybody, drawn once per seed. No diversity: a greedy learner may stay blind.
+    - "adversarial": two sets of unit vectors, drawn once per seed, which take turns in growing phases; one lies in the
+      even coordinates, the other in the odd ones. What was averaged in one phase says nothing about the next.
 
     theta* is a unit vector drawn for every seed.
     """
+
+    dimension: int
+    arms: int
+    contexts: str
+    theta: Any
+    actions: Any
+
+    def sample(self, key: Key) -> Any:
+        theta_key, actions_key = jax.random.split(key)
+        theta = _on_sphere(jax.random.normal(theta_key, (self.dimension,)))
+        return dataclasses.replace(cast(Any, self), theta=theta, actions=self._actions(actions_key))
+
+    def _actions(self, key: Key) -> jax.Array | None:
+        drawn = jax.random.normal(key, (self.arms, self.dimension))
+        if self.contexts == "fixed":
+            return _on_sphere(drawn)
+        if self.contexts == "adversarial":
+            even = jnp.arange(self.dimension) % 2 == 0
+            return jnp.stack([_on_sphere(drawn * even), _on_sphere(drawn * ~even)])
+        return None
+
+    def visit(self, round: jax.Array, key: Key) -> jax.Array:
+        if self.contexts == "fixed":
+            return self.actions
+        if self.contexts == "adversarial":
+            phase = jnp.floor(jnp.log1p((PHASE - 1) * round) / jnp.log(PHASE))
+            return jnp.where(phase % 2 == 0, self.actions[0], self.actions[1])
+        features = normals(key, (self.arms, self.dimension))
+        if self.contexts == "ill-conditioned":
+            features = features * jnp.geomspace(1.0, 0.01, self.dimension)
+            return features / jnp.maximum(1.0, _norm(features))
+        return _on_sphere(features)
+
+    def _mean(self, z: jax.Array) -> jax.Array:
+        """The expected reward where <x, theta*> is z."""
+        raise NotImplementedError
+
+    def regret(self, context: jax.Array, action: jax.Array) -> jax.Array:
+        rewards = self._mean(context @ self.theta)
+        return jnp.max(rewards) - rewards[action]
+
+
+@configuration("dimension", "arms", "contexts")
+class Linear(Features):
+    """Rewards are +1 or -1 with mean <x, theta*>."""
 
     dimension: int
     arms: int
@@ -28,29 +81,12 @@ class Linear:
 
     drawn: ClassVar = {"theta", "actions"}
 
-    def sample(self, key: Key) -> "Linear":
-        theta_key, actions_key = jax.random.split(key)
-        theta = _on_sphere(jax.random.normal(theta_key, (self.dimension,)))
-        actions = _on_sphere(jax.random.normal(actions_key, (self.arms, self.dimension)))
-        fixed = actions if self.contexts == "fixed" else None
-        return Linear(dimension=self.dimension, arms=self.arms, contexts=self.contexts, theta=theta, actions=fixed)
-
-    def visit(self, round: jax.Array, key: Key) -> jax.Array:
-        if self.contexts == "fixed":
-            return self.actions
-        features = normals(key, (self.arms, self.dimension))
-        if self.contexts == "ill-conditioned":
-            features = features * jnp.geomspace(1.0, 0.01, self.dimension)
-            return features / jnp.maximum(1.0, _norm(features))
-        return _on_sphere(features)
+    def _mean(self, z: jax.Array) -> jax.Array:
+        return z
 
     def outcome(self, context: jax.Array, action: jax.Array, key: Key) -> jax.Array:
         likely = (1 + context[action] @ self.theta) / 2
         return jnp.where(jax.random.uniform(key, dtype=context.dtype) < likely, 1.0, -1.0)
-
-    def regret(self, context: jax.Array, action: jax.Array) -> jax.Array:
-        rewards = context @ self.theta
-        return jnp.max(rewards) - rewards[action]
 
 
 def _norm(vectors: jax.Array) -> jax.Array:
@@ -58,4 +94,5 @@ def _norm(vectors: jax.Array) -> jax.Array:
 
 
 def _on_sphere(vectors: jax.Array) -> jax.Array:
-    return vectors / _norm(vectors)
+    """Unit vectors; nothing stays nothing (the odd coordinates of one dimension)."""
+    return vectors / jnp.maximum(_norm(vectors), 1e-300)
