@@ -7,7 +7,7 @@ from sottovoce.core.task import Task, algorithm_of
 from sottovoce.learners.arms import exp3, kl_ucb, thompson, tsallis_inf, ucb
 from sottovoce.learners.base import Learner
 from sottovoce.learners.contextual import glm, gradient, linucb
-from sottovoce.learners.convex import barrier, interval_search, multi_point, one_point
+from sottovoce.learners.convex import barrier, interval_search, multi_point, one_point, pyramid
 from sottovoce.learners.convex.regions import region_of
 from sottovoce.learners.pure_exploration import clucb, fixed_budget, lil_ucb
 from sottovoce.learners.uniform import UniformArms, UniformContext, UniformPoints
@@ -32,6 +32,7 @@ LEARNERS: dict[str, Callable[[Task, Noise], Learner]] = {
     "saha-tewari": barrier.build,
     "hazan-levy": barrier.build,
     "interval-search": interval_search.build,
+    "pyramid": pyramid.build,
     "two-point": multi_point.build,
     "two-point-strong": multi_point.build,
     "k-point": multi_point.build,
