@@ -4,10 +4,10 @@ Agarwal, Foster, Hsu, Kakade and Rakhlin, "Stochastic convex optimization with b
 Algorithm 2 with its cone cut and hat raising; the black box of the paper's corollary on stochastic convex bandits.
 
 Read this first. The margin of every test is more than 6 c1 d^4/c2^2 = 3.9e5 d^4 times gamma with the published c1 = 64
-and c2 = 1/32. The means of losses in [0, 1] differ by 1 at most, so no test fires before gamma <= 2.6e-6/d^4, which
-takes 3.1e11 d^8 s^2 ln T answers at every point with the published n = 2 s^2 ln T/gamma^2 (4 times that with the
-intervals of preset `paper`). Until then only a tiny simplex is sampled and the regret is linear. Preset `practical`
-has constants under which it moves. That is a heuristic; no theorem covers it.
+and c2 = 1/32. The means of losses in [0, 1] differ by 1 at most, so no test can fire before gamma < 2.6e-6/d^4, which
+takes 3e11 d^8 s^2 ln T answers at every point with the published n = 2 s^2 ln T/gamma^2 (4 times that with the
+intervals of preset `paper`). Until then only a tiny simplex and tiny pyramids on it are sampled, and the regret is
+linear. Preset `practical` has constants under which it moves. That is a heuristic; no theorem covers it.
 
     Ball(R_tau) -> the ellipsoid centre + shape @ (unit ball)    r_tau/R_tau = 1/(c1 d) -> radius
     cos(phi/2) = c2/d -> lean    gamma_i, gamma-hat -> state.level, state.fine    s^2 -> proxy
@@ -21,14 +21,15 @@ phi/2 and end where they touch the sphere around the centre: z_i is perpendicula
 - if the middle of the pyramid is far below all corners, the same holds for the apex raised by y - z_0: cut (2b);
 - else nothing is seen: gamma-hat is halved, and below gamma_i the simplex is sampled again with gamma_i/2 (2a).
 
-The cut in closed form. Let the cone open upwards from height a on the axis. It holds a round cone touching its d sides:
-a base of circumradius q has inradius q/(d - 1), so the side's slope is k = (d - 1)/tan(phi/2). The least ellipsoid
-around ball minus cone is unique, so it shares the symmetries of the base, whose only invariant ellipsoids are round
-about the axis. With one point of the sphere where a side's middle line leaves it, it thus holds the whole circle at
-that height, t = a + k sqrt(1 - t^2), and every point of the sphere below. The hull of those is {x in ball: height <= t},
-which holds ball minus cone. So the least ellipsoid is that of a ball cut by a plane (Bland, Goldfarb and Todd, Oper.
-Res. 1981): `enclosing`. It is smaller than the ball exactly if t < 1/d. That fails for the published constants above
-dimension 32, for raised hats above 16, as we read phi: twice the angle between axis and edge.
+The cut in closed form. Let the cone open upwards from height a on the axis. It holds a round cone that touches its d
+sides along their middle lines: a base of circumradius q has inradius q/(d - 1), so the slope of those lines is
+k = (d - 1)/tan(phi/2). They leave the ball at the height t = a + k sqrt(1 - t^2), and at every lower height the sphere
+has a point outside the cone. The least ellipsoid around ball minus cone is unique, so it shares the symmetries of the
+base, whose only invariant ellipsoids are round about the axis. With a point it holds the circle through it, hence all
+of the sphere up to height t and the hull of that, {x in ball: height <= t}, which in turn holds ball minus cone. So it
+is the least ellipsoid around a ball cut by a plane (Bland, Goldfarb and Todd, Oper. Res. 1981): `enclosing`. It is
+smaller than the ball exactly if t < 1/d. With the published constants that fails above dimension 32, for raised hats
+above 17, as we read phi: twice the angle between axis and edge.
 
 Departures:
 - Only the ellipsoid is kept, not the intersection of all. Where the region pushes its centre to the edge, it is cut by
@@ -231,7 +232,7 @@ def corners_of(apex: jax.Array, lean: Any, reach: Any) -> jax.Array:
 
 
 def regular_simplex(dimension: int) -> jax.Array:
-    """dimension + 1 points of the unit sphere, equally far from each other."""
+    """Points of the unit sphere, one more than there are dimensions, equally far from each other."""
     return jnp.asarray(Simplex(size=dimension).basis) * math.sqrt((dimension + 1) / dimension)
 
 
@@ -293,7 +294,10 @@ def build(task: Task, noise: Noise) -> Pyramid:
         raise ConfigurationError(f"{task.learner} needs c1 > 1, 0 < c2 < 1 and reach > 0, got {c1}, {c2} and {reach}")
     radius, lean = 1 / (c1 * d), c2 / d
     if rim(radius, heights_of(d, lean, reach, 0.0)[1]) >= 1 / d:
-        raise ConfigurationError(f"c1 = {c1} and c2 = {c2} cut nothing in dimension {d}; choose a smaller c2")
+        enough = (1 - 1 / c1) / (d - 1)
+        raise ConfigurationError(
+            f"{task.learner} with c1 = {c1} and c2 = {c2} cuts nothing in {d} dimensions: c2 must be below {enough:.2g}"
+        )
     return Pyramid(
         region=region,
         proxy=noise.proxy,
