@@ -90,7 +90,12 @@ def test_extreme_budgets_do_not_break_a_learner(name: str, preset: str):
         assert simulate(each.learner, each.user, each.world, rounds=100, mechanism=each.mechanism, seeds=2).finite
 
 
-@pytest.mark.parametrize("name", sorted(algorithms()))
+TOO_SLOW = {"pyramid"}
+"""At epsilon 4 it has made no cut in this world after a million rounds. It would pass, but only because the middle of
+the ball, where it waits, is below half of uniform play. That it moves is shown in tests/learners/test_pyramid.py."""
+
+
+@pytest.mark.parametrize("name", sorted(set(algorithms()) - TOO_SLOW))
 def test_the_practical_preset_learns_at_epsilon_4(name: str):
     """Fixed seeds. Who recommends must be right in all of eight seeds: by chance that has probability 1 in 65,536.
 
