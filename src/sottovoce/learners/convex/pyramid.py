@@ -29,7 +29,8 @@ base, whose only invariant ellipsoids are round about the axis. With a point it 
 of the sphere up to height t and the hull of that, {x in ball: height <= t}, which in turn holds ball minus cone. So it
 is the least ellipsoid around a ball cut by a plane (Bland, Goldfarb and Todd, Oper. Res. 1981): `enclosing`. It is
 smaller than the ball exactly if t < 1/d. With the published constants that fails above dimension 32, for raised hats
-above 17, as we read phi: twice the angle between axis and edge.
+above 17, as we read the construction: phi/2 is the angle between axis and edge, and the base lies in the plane of the
+points of contact, at the height (1 - lean^2) |y|.
 
 Departures:
 - Only the ellipsoid is kept, not the intersection of all. Where the region pushes its centre to the edge, it is cut by
