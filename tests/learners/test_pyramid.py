@@ -161,11 +161,12 @@ def holds(state: State, point: np.ndarray) -> bool:
     return bool(np.linalg.norm(np.linalg.solve(state.shape, point - state.centre)) <= 1 + 1e-9)
 
 
-@pytest.mark.parametrize("target", [[0.3, 0.4], [-0.1, 0.9]])
+@pytest.mark.parametrize("target", [[0.3, 0.4], [-0.1, 0.9], [0.2, -0.4, 0.5]], ids=str)
 def test_the_practical_constants_move_and_keep_the_minimum(target: list[float]):
     loss = lambda x: jnp.asarray(np.sum((x - np.array(target)) ** 2) / 4)  # noqa: E731
+    learner = nearly_silent(learner_of(dimension=len(target), c2=0.4 / (len(target) - 1)))
     with jax.enable_x64(True):
-        states = [after for _, after in follow(nearly_silent(learner_of()), loss, 1500)]
+        states = [after for _, after in follow(learner, loss, 1500)]
     assert states[-1].cuts >= 3
     assert volume_of(states[-1]) < 0.9
     assert np.all(np.diff([volume_of(state) for state in states]) <= 1e-12)
