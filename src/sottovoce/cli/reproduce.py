@@ -8,8 +8,15 @@ import typer
 from sottovoce.cli.output import table_of, write_rows
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from sottovoce.sim.study import Cell, Study
+    from sottovoce.sim.table1.measure import Measured
     from sottovoce.sim.worlds.movielens import MovieLens
+
+EXPONENTS = """\
+exponents of regret (best arm: samples) with 95 % intervals; left: of the regret of random play
+shown: the interval ends at most 0.05 above the theorem, and at most half of that regret is left"""
 
 reproduce = typer.Typer(help="Run published experiments again.", no_args_is_help=True)
 
@@ -25,24 +32,35 @@ def table1(
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     from sottovoce.sim.table1.measure import measure
-    from sottovoce.sim.table1.report import verdict, write_table1
+    from sottovoce.sim.table1.report import write_table1
     from sottovoce.sim.table1.rows import ROWS
 
     columns = (TextColumn("{task.description:34}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        job = bar.add_task("", total=len(ROWS) + 1, completed=-1)
+        job = bar.add_task("", total=len(ROWS) + 1)
         measured = list(measure(quick=quick, progress=lambda title: bar.update(job, advance=1, description=title)))
-    table = table_of("Table 1, measured", "row", "preset", "against", "exponent", "theorem", "of random", "verdict")
-    for m in measured:
-        fitted = f"{m.fitted.value:.2f} ({m.fitted.low:.2f} to {m.fitted.high:.2f})"
-        style = "bold green" if m.preset == "practical" and m.shown else None
-        share, theorem = f"{m.regret_share:.1%}", f"{m.theorem:.2f}"
-        table.add_row(m.row, m.preset, m.quantity, fitted, theorem, share, verdict(m), style=style)
     console = Console()
-    console.print(table)
+    console.print(_exponents(measured))
+    console.print()
+    console.print(EXPONENTS, style="dim", highlight=False)
     page = write_table1(out, measured, quick=quick)
     console.print(f"report: {page}", highlight=False, soft_wrap=True)
     write_rows(json, [m.as_row() for m in measured])
+
+
+def _exponents(measured: "list[Measured]") -> "Table":
+    """A line for each row and quantity; fits 80 columns."""
+    table = table_of("Table 1, measured", "row", "against", "theorem", "practical", "left", "paper", "shown")
+    paper = {(m.row, m.quantity): m for m in measured if m.preset == "paper"}
+    for m in measured:
+        if m.preset != "practical":
+            continue
+        fitted = f"{m.fitted.value:.2f} ({m.fitted.low:.2f} to {m.fitted.high:.2f})"
+        beside = f"{paper[m.row, m.quantity].fitted.value:.2f}"
+        left, shown = f"{m.regret_share:.0%}", "yes" if m.shown else "no"
+        style = "green" if m.shown else "red"
+        table.add_row(m.row, m.quantity, f"{m.theorem:.2f}", fitted, left, beside, shown, style=style)
+    return table
 
 
 @reproduce.command()

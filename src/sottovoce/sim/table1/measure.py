@@ -1,6 +1,9 @@
 """Run a row: horizons and epsilons, both presets, no privacy and random play."""
 
+import os
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -76,14 +79,21 @@ class Measured(NamedTuple):
 
 
 def measure(*, quick: bool, progress: Callable[[str], None] | None = None) -> Iterator[Measured]:
-    """Every row of the table, one after the other."""
-    for row in ROWS:
-        if progress:
-            progress(row.title)
-        yield from _measure_row(row, quick)
-    if progress:
-        progress(BEST_ARM.title)
-    yield from _measure_best_arm(BEST_ARM, quick)
+    """Every row of the table in its order, measured by as many processes as there are cores.
+
+    Processes, not threads: half of the work is compiling, and loops that call LAPACK must not share a process.
+    """
+    with ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn")) as pool:
+        jobs = [pool.submit(_measure_number, number, quick) for number in range(len(ROWS) + 1)]
+        for row, job in zip([*ROWS, BEST_ARM], jobs, strict=True):
+            measured = job.result()
+            if progress:
+                progress(row.title)
+            yield from measured
+
+
+def _measure_number(number: int, quick: bool) -> list[Measured]:
+    return _measure_row(ROWS[number], quick) if number < len(ROWS) else _measure_best_arm(BEST_ARM, quick)
 
 
 def _measure_row(row: Row, quick: bool) -> list[Measured]:

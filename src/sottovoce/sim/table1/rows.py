@@ -69,6 +69,7 @@ ROWS = [
         1.0,
         {"dimension": 2},
         (10_000, 30_000, 100_000, 300_000, 1_000_000),
+        seeds=128,
         options={"kink": 0.5},
         tuning={"steepness": 0.75, "strength": 0.25},
         logarithm=_log(1 / 3),
@@ -76,7 +77,7 @@ ROWS = [
         why="Half |x - x*|^2/4 and half |x - x*|/2 on the unit disc: strongly convex, not smooth.",
     ),
     Row(
-        "one-point-strong-smooth",
+        "one-point-both",
         "one point, strongly convex and smooth",
         "hazan-levy",
         "quadratic",
@@ -124,11 +125,11 @@ ROWS = [
         3 / 4,
         1.0,
         {"dimension": 3, "arms": 10},
-        (10_000, 30_000, 100_000, 300_000),
+        (5_000, 15_000, 50_000, 150_000),
         why="Ten fresh unit vectors for every person, in three dimensions.",
     ),
     Row(
-        "contextual-generalised",
+        "contextual-glm",
         "contextual generalised linear",
         "glm",
         "logistic",
@@ -194,7 +195,7 @@ class BestArmRow(NamedTuple):
     epsilon: float = 1.0
     gap: float = 0.3
     power: float = 2.0
-    seeds: int = 64
+    seeds: int = 192
     rounds: int = 3_000_000
     why: str = "Five Bernoulli arms, one better by the gap, confidence 0.95; a run that never stops counts its rounds."
 
