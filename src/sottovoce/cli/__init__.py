@@ -13,6 +13,7 @@ def main() -> None:
     from sottovoce.cli.algorithms import algorithms
     from sottovoce.cli.audit import audit
     from sottovoce.cli.reproduce import reproduce
+    from sottovoce.cli.shuffle import shuffle
     from sottovoce.cli.simulate import simulate
     from sottovoce.core.errors import SottovoceError
 
@@ -26,6 +27,7 @@ def main() -> None:
     app.command()(simulate)
     app.command()(audit)
     app.add_typer(reproduce, name="reproduce")
+    app.command()(shuffle)
     try:
         app()
     except SottovoceError as error:

@@ -1,0 +1,45 @@
+"""`sottovoce shuffle`: what a trusted shuffler adds to the promise of each device."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sottovoce.cli.output import table_of, write_rows
+
+
+def shuffle(
+    epsilon: Annotated[list[float], typer.Option(help="Local budget of one report; may be repeated.")],
+    people: Annotated[list[int], typer.Option(help="Reports that are mixed, one a person; may be repeated.")],
+    delta: Annotated[float, typer.Option(help="Of the promise for all reports together.")] = 1e-6,
+    json: Annotated[Path | None, typer.Option(help="Write the rows to this file.", dir_okay=False)] = None,
+) -> None:
+    """Compute the epsilon of many pure reports that a trusted shuffler mixes before anybody reads them."""
+    from rich.console import Console
+
+    rows = [_row(local, number, delta) for local in epsilon for number in people]
+    table = table_of(f"Epsilon after shuffling, at delta {delta:g}", "local", "people", "theorem", "any report", "bits")
+    for row in rows:
+        shuffled = (f"{row[name]:.4g}" for name in ("closed_form", "shuffled", "shuffled_bits"))
+        table.add_row(f"{row['epsilon']:g}", f"{row['people']:,}", *shuffled)
+    console = Console()
+    console.print(table)
+    console.print()
+    console.print(
+        "theorem: closed form; any report: exact, for every pure mechanism; bits: exact, for one", style="dim"
+    )
+    console.print("bit a report. Before the shuffler, and to whoever knows who came when, it is local.", style="dim")
+    write_rows(json, rows)
+
+
+def _row(epsilon: float, people: int, delta: float) -> dict[str, float]:
+    from sottovoce.privacy.shuffling import closed_form, shuffled_epsilon
+
+    return {
+        "epsilon": epsilon,
+        "people": people,
+        "delta": delta,
+        "closed_form": closed_form(epsilon, people, delta),
+        "shuffled": shuffled_epsilon(epsilon, people, delta),
+        "shuffled_bits": shuffled_epsilon(epsilon, people, delta, bits=True),
+    }
