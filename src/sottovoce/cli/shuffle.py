@@ -26,9 +26,9 @@ def shuffle(
     console.print(table)
     console.print()
     console.print(
-        "theorem: closed form; any report: exact, for every pure mechanism; bits: exact, for one", style="dim"
+        "theorem: closed form. any report: every pure mechanism. bits: one bit a report.", style="dim"
     )
-    console.print("bit a report. Before the shuffler, and to whoever knows who came when, it is local.", style="dim")
+    console.print("Before the shuffler, and for who knows who came when, local is what counts.", style="dim")
     write_rows(json, rows)
 
 
