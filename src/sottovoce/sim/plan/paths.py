@@ -1,0 +1,93 @@
+"""What every prediction shares: several paths of one run, and what a report tells about an arm."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.core.task import Task
+from sottovoce.privacy.contract import mechanism_of
+from sottovoce.privacy.decode import Noise, noise_of
+from sottovoce.privacy.mechanisms import Levels
+
+Array = NDArray[np.float64]
+
+
+class Paths(NamedTuple):
+    """Predicted runs: a row per step, a column per path."""
+
+    people: Array
+    """How many had answered."""
+    regret: Array
+    """What that had cost by then."""
+
+    def at(self, people: float) -> Array:
+        """The regret of every path after so many people; a path that ends earlier costs nothing more."""
+        columns = range(self.people.shape[1])
+        return np.array([np.interp(people, self.people[:, i], self.regret[:, i]) for i in columns])
+
+    @property
+    def answered(self) -> Array:
+        """How many people answered until the end, for each path."""
+        return self.people[-1]
+
+
+class Recorder:
+    """Collects the steps of paths."""
+
+    def __init__(self, paths: int) -> None:
+        self.people: list[Array] = [np.zeros(paths)]
+        self.regret: list[Array] = [np.zeros(paths)]
+
+    def note(self, people: Array | float, regret: Array) -> None:
+        self.people.append(np.broadcast_to(np.asarray(people, dtype=float), regret.shape).copy())
+        self.regret.append(regret.copy())
+
+    def paths(self) -> Paths:
+        return Paths(np.array(self.people), np.array(self.regret))
+
+
+class Signal:
+    """Sums of estimates of Bernoulli losses, as a task's mechanism gives them: exact for two levels, else normal."""
+
+    def __init__(self, task: Task, losses: Array) -> None:
+        mechanism = mechanism_of(task)
+        self.noise: Noise = noise_of(mechanism)
+        self.losses = losses
+        self.bits = self.noise.levels == 2
+        self.reach = self.noise.bound
+        self.second = _second_moment(mechanism, self.noise)
+        self.deviation = np.sqrt(self.second - (losses - 0.5) ** 2)
+        self.law = _law(mechanism, losses)
+        """For levels: the chance of each level, a row per arm."""
+
+    def sums(self, counts: NDArray[np.int64], generator: np.random.Generator, base: float = 0.0) -> Array:
+        """The sum of `counts` estimates of every arm; `base` is added to all losses."""
+        losses = self.losses + base
+        if self.bits:
+            high = np.clip(0.5 + (losses - 0.5) / (2 * self.reach), 0.0, 1.0)
+            return counts * (0.5 - self.reach) + 2 * self.reach * generator.binomial(counts, high)
+        return counts * losses + np.sqrt(counts) * self.deviation * generator.standard_normal(counts.shape)
+
+
+def _second_moment(mechanism: object, noise: Noise) -> float:
+    """Of an estimate around the middle, when the loss is 0 or 1."""
+    if isinstance(mechanism, Levels):
+        places = np.linspace(-1.0, 1.0, mechanism.levels) * noise.bound
+        return float(_extreme(mechanism) @ places**2)
+    return 0.25 + noise.variance
+
+
+def _law(mechanism: object, losses: Array) -> Array:
+    if not isinstance(mechanism, Levels):
+        return np.zeros((len(losses), 0))
+    high = _extreme(mechanism)
+    return losses[:, None] * high + (1 - losses[:, None]) * high[::-1]
+
+
+def _extreme(mechanism: Levels) -> Array:
+    """The chance of each level when the truth is the highest."""
+    weights = np.full(mechanism.levels, float(mechanism.flip))
+    weights[-1] = float(mechanism.keep)
+    return weights / math.fsum(weights)

@@ -1,0 +1,78 @@
+"""Thompson sampling: a few draws of the posterior stand for the rounds of a short stretch."""
+
+import numpy as np
+
+from sottovoce.core.task import Task
+from sottovoce.sim.plan.paths import Array, Paths, Recorder, Signal
+
+PATHS = 96
+
+DRAWS = 16
+"""Of the posterior in one stretch."""
+
+STRETCH = 0.04
+
+
+def predict_thompson(task: Task, losses: Array) -> Paths:
+    signal, generator = Signal(task, losses), np.random.default_rng(0)
+    gaps = losses - losses.min()
+    model = _Levels(signal, generator) if signal.noise.levels else _Normal(signal, generator)
+    pulls = np.zeros((PATHS, len(losses)), dtype=np.int64)
+    recorder = Recorder(PATHS)
+    while True:
+        time = pulls.sum(1)
+        wanted = np.minimum(np.maximum(1, (STRETCH * time).astype(int)), task.rounds - time)
+        if not np.any(wanted > 0):
+            return recorder.paths()
+        new = np.minimum(_won(model.draw(pulls), wanted), np.ceil(STRETCH * 2 * pulls).astype(int) + 1)
+        model.hear(new)
+        pulls = pulls + new
+        recorder.note(pulls.sum(1), pulls @ gaps)
+
+
+def _won(draws: Array, wanted: Array) -> Array:
+    """How many of the wanted rounds each arm wins: those of a draw go to the arm that is best in it."""
+    first = np.arange(DRAWS)
+    rounds = wanted[:, None] // DRAWS + (first < (wanted % DRAWS)[:, None])
+    best = draws.argmin(2)[:, :, None] == np.arange(draws.shape[2])
+    return np.sum(best * rounds[:, :, None], axis=1)
+
+
+class _Levels:
+    """Dirichlet posteriors over levels."""
+
+    def __init__(self, signal: Signal, generator: np.random.Generator) -> None:
+        self.law, self.generator = signal.law, generator
+        self.counts = np.zeros((PATHS, *signal.law.shape))
+
+    def draw(self, pulls: Array) -> Array:
+        if self.law.shape[1] == 2:
+            low, high = 1 + self.counts[:, None, :, 0], 1 + self.counts[:, None, :, 1]
+            return self.generator.beta(high, low, (PATHS, DRAWS, len(self.law)))
+        shape = (PATHS, DRAWS, *self.law.shape)
+        gammas = self.generator.standard_gamma(1 + self.counts[:, None], shape)
+        return gammas @ np.linspace(0.0, 1.0, self.law.shape[1]) / gammas.sum(3)
+
+    def hear(self, new: Array) -> None:
+        if self.law.shape[1] == 2:
+            high = self.generator.binomial(new, self.law[:, 1])
+            self.counts += np.stack([new - high, high], axis=2)
+        else:
+            self.counts += self.generator.multinomial(new, self.law)
+
+
+class _Normal:
+    """Normal posteriors of the mean, with the variance that Gaussian noise is known to have."""
+
+    def __init__(self, signal: Signal, generator: np.random.Generator) -> None:
+        self.signal, self.generator = signal, generator
+        self.totals = np.zeros((PATHS, len(signal.losses)))
+
+    def draw(self, pulls: Array) -> Array:
+        known = np.maximum(pulls, 1)[:, None]
+        spread = np.sqrt(self.signal.noise.proxy / known)
+        draws = self.totals[:, None] / known + spread * self.generator.standard_normal((PATHS, DRAWS, pulls.shape[1]))
+        return np.where(pulls[:, None] > 0, draws, -np.inf)
+
+    def hear(self, new: Array) -> None:
+        self.totals += self.signal.sums(new, self.generator)
