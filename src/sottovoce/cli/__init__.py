@@ -13,6 +13,7 @@ def main() -> None:
     from sottovoce.cli.algorithms import algorithms
     from sottovoce.cli.audit import audit
     from sottovoce.cli.reproduce import reproduce
+    from sottovoce.cli.plan import plan
     from sottovoce.cli.shuffle import shuffle
     from sottovoce.cli.simulate import simulate
     from sottovoce.core.errors import SottovoceError
@@ -24,6 +25,7 @@ def main() -> None:
         pretty_exceptions_enable=False,
     )
     app.command()(algorithms)
+    app.command()(plan)
     app.command()(simulate)
     app.command()(audit)
     app.add_typer(reproduce, name="reproduce")

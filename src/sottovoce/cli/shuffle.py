@@ -25,9 +25,7 @@ def shuffle(
     console = Console()
     console.print(table)
     console.print()
-    console.print(
-        "theorem: closed form. any report: every pure mechanism. bits: one bit a report.", style="dim"
-    )
+    console.print("theorem: closed form. any report: every pure mechanism. bits: one bit a report.", style="dim")
     console.print("Before the shuffler, and for who knows who came when, local is what counts.", style="dim")
     write_rows(json, rows)
 

@@ -49,7 +49,7 @@ def simulate(
     from sottovoce.sim.study import Study, load_study
 
     if file is not None:
-        _refuse_options(context)
+        refuse_options(context)
         study = load_study(file)
     elif learner is None:
         raise ConfigurationError("name a study file or a --learner; `sottovoce algorithms` lists them")
@@ -71,7 +71,7 @@ def simulate(
             publish_every=publish_every,
             delay=delay,
             options={name: value for name, value in options.items() if value is not None},
-            tuning=dict(_number(pair) for pair in tune or []),
+            tuning=dict(number_of(pair) for pair in tune or []),
         )
     run(study, out, fresh=fresh, parquet=parquet, json=json)
 
@@ -181,7 +181,7 @@ def _best_arm_table(study: "Study", curves: "list[Curve]") -> "Table":
     return table
 
 
-def _refuse_options(context: typer.Context) -> None:
+def refuse_options(context: typer.Context) -> None:
     """A study file says everything about the study; an option beside it would be silently lost."""
     beside = {"file", "out", "fresh", "parquet", "json"}
     typed = [name for name in context.params if _typed(context, name) and name not in beside]
@@ -195,7 +195,7 @@ def _typed(context: typer.Context, name: str) -> bool:
     return source is not None and source.name == "COMMANDLINE"
 
 
-def _number(pair: str) -> tuple[str, float | str]:
+def number_of(pair: str) -> tuple[str, float | str]:
     name, equals, value = pair.partition("=")
     if not equals:
         raise ConfigurationError(f"--tune takes NAME=VALUE, got {pair!r}")

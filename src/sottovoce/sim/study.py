@@ -2,14 +2,13 @@
 
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.core.errors import ConfigurationError
+from sottovoce.core.study import Study, load_study
 from sottovoce.core.task import Task, algorithm_of, needs_delta, task
 from sottovoce.learners import uniform_of
 from sottovoce.privacy.audit.bounds import clopper_pearson
@@ -18,35 +17,9 @@ from sottovoce.sim.halves import halves
 from sottovoce.sim.noise import channel_of
 from sottovoce.sim.pytrees import shape_of
 from sottovoce.sim.run import Case, Progress, simulate_grid
-from sottovoce.sim.worlds import World, actions_of, first_world, world_of
+from sottovoce.sim.worlds import World, actions_of, world_of
 
-
-class Study(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What `sottovoce simulate` runs; the same fields in a TOML file."""
-
-    learner: str
-    epsilon: list[float]
-    rounds: int
-    title: str = ""
-    preset: str = "practical"
-    world: list[str] = []
-    arms: int = 0
-    dimension: int = 0
-    region: dict[str, Any] = {}
-    """The convex set whose points are the actions, for learners of points."""
-    delta: float | None = None
-    seeds: int = 8
-    seed: int = 0
-    publish_every: int = 1
-    delay: int = 0
-    options: dict[str, float | str | list[float]] = {}
-    """Options of the world."""
-    tuning: dict[str, float | str] = {}
-    """Overrides of the preset's numbers."""
-
-    @property
-    def worlds(self) -> list[str]:
-        return self.world or [first_world(self.learner)]
+__all__ = ["Cell", "Curve", "Study", "cells_of", "load_study", "run_cells"]
 
 
 class Cell(NamedTuple):
@@ -110,16 +83,6 @@ class Curve(NamedTuple):
         if mean[half] <= 0 or mean[-1] <= 0 or half == len(mean) - 1:
             return float("nan")
         return float(np.log(mean[-1] / mean[half]) / np.log(self.rounds[-1] / self.rounds[half]))
-
-
-def load_study(path: Path) -> Study:
-    """A study from a TOML file."""
-    try:
-        return msgspec.toml.decode(path.read_bytes(), type=Study)
-    except OSError as error:
-        raise ConfigurationError(f"cannot read {path}: {error.strerror}") from error
-    except msgspec.DecodeError as error:
-        raise ConfigurationError(f"{path} is not a study: {error}") from error
 
 
 def cells_of(study: Study) -> list[Cell]:

@@ -59,9 +59,7 @@ def predict_indices(task: Task, losses: Array, rule: Callable[[Task, Signal], Ru
         recorder.note(pulls.sum(1), pulls @ gaps)
 
 
-def _filled(
-    rule: Rule, means: Array, pulls: Array, time: Array, wanted: Array, excess: Array
-) -> tuple[Array, Array]:
+def _filled(rule: Rule, means: Array, pulls: Array, time: Array, wanted: Array, excess: Array) -> tuple[Array, Array]:
     """How many pulls each arm gets so that their sum is `wanted` and the largest indices are equal.
 
     `excess` is how far that index was above the largest mean in the last stretch, where the search begins.
@@ -142,7 +140,7 @@ def _inverse(level: Callable[[Array], Array], most: float) -> Callable[[Array, A
 
 
 def _subgaussian(signal: Signal) -> Callable[[Array, Array], Array]:
-    """index = mean + sqrt(2 proxy x) + tail x, solved for x."""
+    """Index = mean + sqrt(2 proxy x) + tail x, solved for x."""
     slope, tail = math.sqrt(2 * signal.noise.proxy), signal.noise.tail
 
     def price(mean: Array, index: Array) -> Array:

@@ -4,7 +4,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from sottovoce.core.task import Task
 from sottovoce.privacy.contract import mechanism_of
@@ -22,8 +22,8 @@ class Paths(NamedTuple):
     regret: Array
     """What that had cost by then."""
 
-    def at(self, people: float) -> Array:
-        """The regret of every path after so many people; a path that ends earlier costs nothing more."""
+    def at(self, people: ArrayLike) -> Array:
+        """The regret after so many people, path by path; a path that ends earlier costs nothing more."""
         columns = range(self.people.shape[1])
         return np.array([np.interp(people, self.people[:, i], self.regret[:, i]) for i in columns])
 
@@ -62,13 +62,12 @@ class Signal:
         self.law = _law(mechanism, losses)
         """For levels: the chance of each level, a row per arm."""
 
-    def sums(self, counts: NDArray[np.int64], generator: np.random.Generator, base: float = 0.0) -> Array:
-        """The sum of `counts` estimates of every arm; `base` is added to all losses."""
-        losses = self.losses + base
+    def sums(self, counts: NDArray[np.int64], generator: np.random.Generator) -> Array:
+        """The sum of `counts` estimates of every arm."""
         if self.bits:
-            high = np.clip(0.5 + (losses - 0.5) / (2 * self.reach), 0.0, 1.0)
+            high = np.clip(0.5 + (self.losses - 0.5) / (2 * self.reach), 0.0, 1.0)
             return counts * (0.5 - self.reach) + 2 * self.reach * generator.binomial(counts, high)
-        return counts * losses + np.sqrt(counts) * self.deviation * generator.standard_normal(counts.shape)
+        return counts * self.losses + np.sqrt(counts) * self.deviation * generator.standard_normal(counts.shape)
 
 
 def _second_moment(mechanism: object, noise: Noise) -> float:

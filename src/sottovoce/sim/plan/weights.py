@@ -5,7 +5,6 @@ stretch are drawn together.
 """
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 
@@ -19,26 +18,23 @@ CHANGE = 0.4
 
 MOST_STEPS = 3000
 
-Base = Callable[[float], float]
-"""What is added to all losses in a round."""
 
-
-def predict_tsallis(task: Task, losses: Array, base: Base = lambda time: 0.0) -> Paths:
+def predict_tsallis(task: Task, losses: Array) -> Paths:
     signal, generator = Signal(task, losses), np.random.default_rng(0)
     reach = signal.reach if math.isfinite(signal.reach) else 0.5 + _largest(signal, task.rounds)
     second = min(signal.noise.bound**2, 0.25 + signal.noise.variance)
     reduced = task.tuning["estimator"] == "rv"
     gaps, arms = losses - losses.min(), len(losses)
     estimates, regret = np.zeros((PATHS, arms)), np.zeros(PATHS)
-    recorder, time, change = Recorder(PATHS), 1.0, CHANGE
+    recorder, time = Recorder(PATHS), 1.0
     while time <= task.rounds:
         rate = 2 / math.sqrt(second * time) if reduced else 1 / (reach * math.sqrt(time))
         weights = _tsallis_weights(estimates, rate)
         rival = float(np.quantile(np.sort(weights, axis=1)[:, -2], 0.9))
-        stretch = _stretch(change / (rate * reach * math.sqrt(rival)), time, task.rounds)
+        stretch = _stretch(CHANGE / (rate * reach * math.sqrt(rival)), time, task.rounds)
         baseline = 0.5 - reach + (reach if reduced else 0.0) * (weights >= (2 * reach * rate) ** 2)
         plays = generator.multinomial(stretch, weights)
-        heard = signal.sums(plays, generator, base(time)) - plays * baseline
+        heard = signal.sums(plays, generator) - plays * baseline
         estimates += heard / weights + stretch * baseline
         regret += plays @ gaps
         time += stretch
@@ -46,7 +42,7 @@ def predict_tsallis(task: Task, losses: Array, base: Base = lambda time: 0.0) ->
     return recorder.paths()
 
 
-def predict_exp3(task: Task, losses: Array, base: Base = lambda time: 0.0) -> Paths:
+def predict_exp3(task: Task, losses: Array) -> Paths:
     signal, generator = Signal(task, losses), np.random.default_rng(0)
     reach = signal.reach if math.isfinite(signal.reach) else 0.5 + _largest(signal, task.rounds)
     gaps, arms = losses - losses.min(), len(losses)
@@ -59,7 +55,7 @@ def predict_exp3(task: Task, losses: Array, base: Base = lambda time: 0.0) -> Pa
         weights /= weights.sum(1, keepdims=True)
         stretch = _stretch(change / rate, time, task.rounds)
         plays = generator.multinomial(stretch, weights)
-        heard = (signal.sums(plays, generator, base(time)) - 0.5 * plays) / (2 * reach) + 0.5 * plays
+        heard = (signal.sums(plays, generator) - 0.5 * plays) / (2 * reach) + 0.5 * plays
         estimates += heard / np.maximum(weights, 1e-300)
         regret += plays @ gaps
         time += stretch
@@ -72,7 +68,7 @@ def _stretch(rounds: float, time: float, horizon: int) -> int:
 
 
 def _tsallis_weights(losses: Array, rate: float) -> Array:
-    """w = 4/(rate (L - x))^2, by Newton's method from the right of the root; it converges from there."""
+    """W = 4/(rate (L - x))^2, by Newton's method from the right of the root; it converges from there."""
     right = losses.min(1, keepdims=True) - 2 / rate
     x = right
     for _ in range(12):

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from sottovoce.core.errors import ConfigurationError, UnknownName
-from sottovoce.core.task import Task, algorithm_of
+from sottovoce.core.study import first_world
+from sottovoce.core.task import Task
 from sottovoce.learners.convex.regions import region_of
 from sottovoce.sim.worlds.arms import Arms, SwitchingArms
 from sottovoce.sim.worlds.base import World
@@ -37,9 +38,6 @@ CHOICES = {
 }
 """Options that are one of a few names."""
 
-USUAL = {"arms": "arms", "features": "linear", "points": "absolute"}
-"""The first world for each kind of actions."""
-
 __all__ = ["CHOICES", "WORLDS", "World", "actions_of", "first_world", "options_of", "world_of", "world_of_task"]
 
 
@@ -62,16 +60,6 @@ def options_of(name: str) -> set[str]:
     ['factor', 'gap']
     """
     return set(inspect.signature(WORLDS[name]).parameters) - {"arms", "dimension", "region"} - WORLDS[name].drawn
-
-
-def first_world(learner: str) -> str:
-    """The name of the world an algorithm is first tried in.
-
-    >>> first_world("linucb")
-    'linear'
-    """
-    algorithm = algorithm_of(learner)
-    return algorithm.world or USUAL[algorithm.actions]
 
 
 def world_of(
