@@ -10,9 +10,9 @@ from sottovoce.privacy.contract import mechanism_of
 from sottovoce.privacy.decode import noise_of
 from sottovoce.sim.plan.paths import Array, Paths, Recorder
 
-PATHS = 24
+PATHS = 96
 
-PEOPLE = 64
+PEOPLE = 24
 """Stand for all people of a stretch."""
 
 STRETCH = 0.05

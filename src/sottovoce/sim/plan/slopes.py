@@ -18,6 +18,9 @@ PATHS = 96
 
 MOST_STEPS = 4000
 
+STRETCH = 0.05
+"""Steps taken together, as a share of those in which noise alone would wander as far as the descent."""
+
 
 def predict_two_points(task: Task, options: dict[str, Any], world: str) -> Paths:
     generator, noise, d = np.random.default_rng(0), noise_of(mechanism_of(task)), task.dimension
@@ -32,7 +35,7 @@ def predict_two_points(task: Task, options: dict[str, Any], world: str) -> Paths
     recorder, time = Recorder(PATHS), 0
     while time < task.rounds:
         rate = _rate(task, square, strength, radius, time + 1) * pace
-        stretch = min(max(1, int(0.05 * d**2 * second), task.rounds // MOST_STEPS), task.rounds - time)
+        stretch = min(max(1, int(STRETCH * d**2 * second), task.rounds // MOST_STEPS), task.rounds - time)
         loss, gradient = _loss(world, options, radius, iterate - target)
         regret = regret + stretch * loss
         wobble = np.sqrt(stretch * d * second) * generator.standard_normal((PATHS, d))

@@ -11,9 +11,9 @@ import numpy as np
 from sottovoce.core.task import Task
 from sottovoce.sim.plan.paths import Array, Paths, Recorder, Signal
 
-PATHS = 96
+PATHS = 256
 
-CHANGE = 0.4
+CHANGE = 0.25
 """How much the logarithm of a weight may move in a stretch."""
 
 MOST_STEPS = 3000
