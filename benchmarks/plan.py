@@ -30,8 +30,10 @@ TASKS = [
 
 def compare(tasks: Iterable[Study], seeds: int) -> None:
     """One line a task: what was foreseen, what was simulated, how far apart."""
-    print("| learner | arms | dimension | epsilon | rounds | options | foreseen | simulated | 95 % interval | off by |")
-    print("|---|---|---|---|---|---|---|---|---|---|")
+    print(
+        "| learner | arms | dimension | epsilon | rounds | options | foreseen | simulated | 95 % interval | off by | seconds |"
+    )
+    print("|---|---|---|---|---|---|---|---|---|---|---|")
     for study in tasks:
         began = time.process_time()
         (plan,) = plans_of(study)
@@ -42,7 +44,7 @@ def compare(tasks: Iterable[Study], seeds: int) -> None:
         setting = f"{plan.learner} | {plan.arms or ''} | {plan.dimension or ''} | {plan.epsilon:g} | {plan.rounds:,}"
         options = ", ".join(f"{name} {value}" for name, value in plan.options.items())
         numbers = f"{foreseen:,.0f} | {measured:,.0f} | {low:,.0f} to {high:,.0f} | {foreseen / measured - 1:+.0%}"
-        print(f"| {setting} | {options} | {numbers} | {seconds:.2f} s", flush=True)
+        print(f"| {setting} | {options} | {numbers} | {seconds:.2f} |", flush=True)
 
 
 def _simulated(study: Study, seeds: int) -> tuple[float, float, float]:

@@ -8,12 +8,13 @@ two functions: the price of an index above a mean, and the pulls at which an arm
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sottovoce.core.task import Task
-from sottovoce.sim.plan.paths import Array, Paths, Recorder, Signal
+from sottovoce.sim.plan.paths import Array, Counts, Paths, Recorder, Signal, paths_for
 
 STRETCH = 0.05
 """A stretch, as a share of the rounds so far, and of an arm's pulls."""
@@ -30,7 +31,7 @@ class Rule(NamedTuple):
     """At which the price is this much, after so many rounds."""
     scale: float = 1.0
     """Estimates are divided by this, around one half."""
-    stops: Callable[[Array, Array], Array] | None = None
+    stops: Callable[[Array, Counts], NDArray[np.bool_]] | None = None
     """Given means and pulls: does a path stop?"""
 
 
@@ -40,15 +41,17 @@ def predict_indices(task: Task, losses: Array, rule: Callable[[Task, Signal], Ru
     policy = rule(task, signal)
     generator = np.random.default_rng(0)
     gaps = losses - losses.min()
-    ones = np.ones((PATHS, len(losses)), dtype=np.int64)
-    pulls, totals = ones, signal.sums(ones, generator)
-    recorder = Recorder(PATHS)
+    paths = paths_for(len(losses), PATHS)
+    ones = np.ones((paths, len(losses)), dtype=np.int64)
+    pulls: Counts = ones
+    totals = signal.sums(ones, generator)
+    recorder = Recorder(paths)
     recorder.note(pulls.sum(1), pulls @ gaps)
-    running, excess = np.ones(PATHS, dtype=bool), np.ones((PATHS, 1))
+    running, excess = np.ones(paths, dtype=bool), np.ones((paths, 1))
     while True:
         means = 0.5 - (totals / pulls - 0.5) / policy.scale
         if policy.stops is not None:
-            running &= ~policy.stops(means, pulls)
+            running = running & ~policy.stops(means, pulls)
         time = pulls.sum(1, keepdims=True).astype(float)
         wanted = np.clip(STRETCH * time, 1.0, np.maximum(task.rounds - time, 0.0)) * running[:, None]
         if not np.any(wanted > 0):
@@ -59,7 +62,7 @@ def predict_indices(task: Task, losses: Array, rule: Callable[[Task, Signal], Ru
         recorder.note(pulls.sum(1), pulls @ gaps)
 
 
-def _filled(rule: Rule, means: Array, pulls: Array, time: Array, wanted: Array, excess: Array) -> tuple[Array, Array]:
+def _filled(rule: Rule, means: Array, pulls: Counts, time: Array, wanted: Array, excess: Array) -> tuple[Array, Array]:
     """How many pulls each arm gets so that their sum is `wanted` and the largest indices are equal.
 
     `excess` is how far that index was above the largest mean in the last stretch, where the search begins.
@@ -117,10 +120,10 @@ def lil_ucb(task: Task, signal: Signal) -> Rule:
     """The heuristic constants of the practical preset."""
     failure, arms, proxy = float(task.tuning["failure"]), task.arms, signal.noise.proxy
 
-    def doubly(delta: float) -> Callable[[Array], Array]:
+    def doubly(delta: float) -> Callable[[Any], Array]:
         return lambda pulls: np.log(np.log(pulls + 2) / delta)
 
-    def stops(means: Array, pulls: Array) -> Array:
+    def stops(means: Array, pulls: Counts) -> NDArray[np.bool_]:
         most = pulls.max(1)
         dominates = most >= 1 + (1 + 10 / arms) * (pulls.sum(1) - most)
         radius = np.sqrt(2 * proxy * doubly(failure / arms)(pulls) / pulls)

@@ -4,7 +4,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from sottovoce.core.task import Task
 from sottovoce.privacy.contract import mechanism_of
@@ -12,6 +12,12 @@ from sottovoce.privacy.decode import Noise, noise_of
 from sottovoce.privacy.mechanisms import Levels
 
 Array = NDArray[np.float64]
+Counts = NDArray[np.int64]
+
+
+def paths_for(arms: int, most: int) -> int:
+    """How many paths to follow: `most`, or fewer where there are many arms, so that a plan stays quick."""
+    return max(32, min(most, 2560 // arms))
 
 
 class Paths(NamedTuple):
@@ -22,7 +28,7 @@ class Paths(NamedTuple):
     regret: Array
     """What that had cost by then."""
 
-    def at(self, people: ArrayLike) -> Array:
+    def at(self, people: float | Counts) -> Array:
         """The regret after so many people, path by path; a path that ends earlier costs nothing more."""
         columns = range(self.people.shape[1])
         return np.array([np.interp(people, self.people[:, i], self.regret[:, i]) for i in columns])
@@ -49,25 +55,34 @@ class Recorder:
 
 
 class Signal:
-    """Sums of estimates of Bernoulli losses, as a task's mechanism gives them: exact for two levels, else normal."""
+    """Sums of estimates of Bernoulli losses, as a task's mechanism gives them: exact for levels, else normal.
+
+    Importance weights magnify tails, so a bounded report must stay bounded.
+    """
 
     def __init__(self, task: Task, losses: Array) -> None:
         mechanism = mechanism_of(task)
         self.noise: Noise = noise_of(mechanism)
         self.losses = losses
-        self.bits = self.noise.levels == 2
         self.reach = self.noise.bound
         self.second = _second_moment(mechanism, self.noise)
         self.deviation = np.sqrt(self.second - (losses - 0.5) ** 2)
         self.law = _law(mechanism, losses)
         """For levels: the chance of each level, a row per arm."""
 
-    def sums(self, counts: NDArray[np.int64], generator: np.random.Generator) -> Array:
+    def sums(self, counts: Counts, generator: np.random.Generator) -> Array:
         """The sum of `counts` estimates of every arm."""
-        if self.bits:
-            high = np.clip(0.5 + (self.losses - 0.5) / (2 * self.reach), 0.0, 1.0)
-            return counts * (0.5 - self.reach) + 2 * self.reach * generator.binomial(counts, high)
-        return counts * self.losses + np.sqrt(counts) * self.deviation * generator.standard_normal(counts.shape)
+        levels = self.law.shape[1]
+        if levels == 0:
+            return counts * self.losses + np.sqrt(counts) * self.deviation * generator.standard_normal(counts.shape)
+        return self.heard(counts, generator) @ (0.5 + self.reach * np.linspace(-1.0, 1.0, levels))
+
+    def heard(self, counts: Counts, generator: np.random.Generator) -> Counts:
+        """How often each level was reported, of `counts` reports of every arm."""
+        if self.law.shape[1] == 2:
+            high = generator.binomial(counts, self.law[:, 1])
+            return np.stack([counts - high, high], axis=2)
+        return generator.multinomial(counts, self.law)
 
 
 def _second_moment(mechanism: object, noise: Noise) -> float:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from sottovoce.core.task import Task
-from sottovoce.sim.plan.paths import Array, Paths, Recorder, Signal
+from sottovoce.sim.plan.paths import Array, Counts, Paths, Recorder, Signal, paths_for
 
 PATHS = 96
 
@@ -16,9 +16,10 @@ STRETCH = 0.04
 def predict_thompson(task: Task, losses: Array) -> Paths:
     signal, generator = Signal(task, losses), np.random.default_rng(0)
     gaps = losses - losses.min()
-    model = _Levels(signal, generator) if signal.noise.levels else _Normal(signal, generator)
-    pulls = np.zeros((PATHS, len(losses)), dtype=np.int64)
-    recorder = Recorder(PATHS)
+    pulls = np.zeros((paths_for(len(losses), PATHS), len(losses)), dtype=np.int64)
+    recorder = Recorder(len(pulls))
+    kind = _Levels if signal.noise.levels else _Normal
+    model = kind(signal, len(pulls), generator)
     while True:
         time = pulls.sum(1)
         wanted = np.minimum(np.maximum(1, (STRETCH * time).astype(int)), task.rounds - time)
@@ -30,7 +31,7 @@ def predict_thompson(task: Task, losses: Array) -> Paths:
         recorder.note(pulls.sum(1), pulls @ gaps)
 
 
-def _won(draws: Array, wanted: Array) -> Array:
+def _won(draws: Array, wanted: Counts) -> Counts:
     """How many of the wanted rounds each arm wins: those of a draw go to the arm that is best in it."""
     first = np.arange(DRAWS)
     rounds = wanted[:, None] // DRAWS + (first < (wanted % DRAWS)[:, None])
@@ -41,38 +42,36 @@ def _won(draws: Array, wanted: Array) -> Array:
 class _Levels:
     """Dirichlet posteriors over levels."""
 
-    def __init__(self, signal: Signal, generator: np.random.Generator) -> None:
-        self.law, self.generator = signal.law, generator
-        self.counts = np.zeros((PATHS, *signal.law.shape))
+    def __init__(self, signal: Signal, paths: int, generator: np.random.Generator) -> None:
+        self.signal, self.law, self.generator = signal, signal.law, generator
+        self.counts = np.zeros((paths, *signal.law.shape))
 
-    def draw(self, pulls: Array) -> Array:
+    def draw(self, pulls: Counts) -> Array:
         if self.law.shape[1] == 2:
             low, high = 1 + self.counts[:, None, :, 0], 1 + self.counts[:, None, :, 1]
-            return self.generator.beta(high, low, (PATHS, DRAWS, len(self.law)))
-        shape = (PATHS, DRAWS, *self.law.shape)
+            return self.generator.beta(high, low, (len(pulls), DRAWS, len(self.law)))
+        shape = (len(pulls), DRAWS, *self.law.shape)
         gammas = self.generator.standard_gamma(1 + self.counts[:, None], shape)
         return gammas @ np.linspace(0.0, 1.0, self.law.shape[1]) / gammas.sum(3)
 
-    def hear(self, new: Array) -> None:
-        if self.law.shape[1] == 2:
-            high = self.generator.binomial(new, self.law[:, 1])
-            self.counts += np.stack([new - high, high], axis=2)
-        else:
-            self.counts += self.generator.multinomial(new, self.law)
+    def hear(self, new: Counts) -> None:
+        self.counts += self.signal.heard(new, self.generator)
 
 
 class _Normal:
     """Normal posteriors of the mean, with the variance that Gaussian noise is known to have."""
 
-    def __init__(self, signal: Signal, generator: np.random.Generator) -> None:
+    def __init__(self, signal: Signal, paths: int, generator: np.random.Generator) -> None:
         self.signal, self.generator = signal, generator
-        self.totals = np.zeros((PATHS, len(signal.losses)))
+        self.totals = np.zeros((paths, len(signal.losses)))
 
-    def draw(self, pulls: Array) -> Array:
+    def draw(self, pulls: Counts) -> Array:
         known = np.maximum(pulls, 1)[:, None]
         spread = np.sqrt(self.signal.noise.proxy / known)
-        draws = self.totals[:, None] / known + spread * self.generator.standard_normal((PATHS, DRAWS, pulls.shape[1]))
+        draws = self.totals[:, None] / known + spread * self.generator.standard_normal(
+            (len(pulls), DRAWS, pulls.shape[1])
+        )
         return np.where(pulls[:, None] > 0, draws, -np.inf)
 
-    def hear(self, new: Array) -> None:
+    def hear(self, new: Counts) -> None:
         self.totals += self.signal.sums(new, self.generator)

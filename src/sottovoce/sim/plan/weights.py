@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from sottovoce.core.task import Task
-from sottovoce.sim.plan.paths import Array, Paths, Recorder, Signal
+from sottovoce.sim.plan.paths import Array, Paths, Recorder, Signal, paths_for
 
 PATHS = 256
 
@@ -25,8 +25,9 @@ def predict_tsallis(task: Task, losses: Array) -> Paths:
     second = min(signal.noise.bound**2, 0.25 + signal.noise.variance)
     reduced = task.tuning["estimator"] == "rv"
     gaps, arms = losses - losses.min(), len(losses)
-    estimates, regret = np.zeros((PATHS, arms)), np.zeros(PATHS)
-    recorder, time = Recorder(PATHS), 1.0
+    paths = paths_for(arms, PATHS)
+    estimates, regret = np.zeros((paths, arms)), np.zeros(paths)
+    recorder, time = Recorder(paths), 1.0
     while time <= task.rounds:
         rate = 2 / math.sqrt(second * time) if reduced else 1 / (reach * math.sqrt(time))
         weights = _tsallis_weights(estimates, rate)
@@ -46,8 +47,9 @@ def predict_exp3(task: Task, losses: Array) -> Paths:
     signal, generator = Signal(task, losses), np.random.default_rng(0)
     reach = signal.reach if math.isfinite(signal.reach) else 0.5 + _largest(signal, task.rounds)
     gaps, arms = losses - losses.min(), len(losses)
-    estimates, regret = np.zeros((PATHS, arms)), np.zeros(PATHS)
-    recorder, time = Recorder(PATHS), 1.0
+    paths = paths_for(arms, PATHS)
+    estimates, regret = np.zeros((paths, arms)), np.zeros(paths)
+    recorder, time = Recorder(paths), 1.0
     change = max(CHANGE, 2 * math.sqrt(task.rounds * math.log(arms) / arms) / MOST_STEPS)
     while time <= task.rounds:
         rate = math.sqrt(math.log(arms) / (arms * time))
