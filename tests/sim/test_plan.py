@@ -58,6 +58,8 @@ def test_what_is_foreseen_is_within_a_quarter_of_what_is_simulated(changes: dict
 
 
 def test_the_worlds_of_the_plan_are_those_of_the_simulator():
+    import jax
+
     from sottovoce.learners import uniform_of
     from sottovoce.sim.halves import halves
     from sottovoce.sim.run import simulate
@@ -67,6 +69,10 @@ def test_the_worlds_of_the_plan_are_those_of_the_simulator():
         assert options == options_of(world)
     world = world_of("arms", arms=3)
     assert plan(options={}).uniform_regret == pytest.approx(2000 * 2 / 3 * world.gap)
+    falling = world_of("arms", arms=4, alpha=0.6).sample(jax.random.key(0)).losses
+    assert plan(arms=4, options={"alpha": 0.6}).uniform_regret == pytest.approx(
+        2000 * float(falling.mean() - falling.min())
+    )
     contract = task("linucb", arms=4, dimension=3, rounds=300, epsilon=4.0)
     trace = simulate(
         uniform_of(contract), halves(contract).user, world_of_task(contract), mechanism=None, rounds=300, seeds=32

@@ -12,8 +12,8 @@ def main() -> None:
 
     from sottovoce.cli.algorithms import algorithms
     from sottovoce.cli.audit import audit
-    from sottovoce.cli.reproduce import reproduce
     from sottovoce.cli.plan import plan
+    from sottovoce.cli.reproduce import reproduce
     from sottovoce.cli.shuffle import shuffle
     from sottovoce.cli.simulate import simulate
     from sottovoce.core.errors import SottovoceError

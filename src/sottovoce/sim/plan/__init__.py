@@ -32,11 +32,11 @@ ARMS: dict[str, Callable[[Task, Array], Paths]] = {
 """Who can be foreseen in the world of arms."""
 
 OPTIONS = {
-    "arms": {"gap", "loss", "losses"},
+    "arms": {"gap", "loss", "alpha", "losses"},
     "switching-arms": {"gap", "factor"},
     "linear": {"contexts"},
     "absolute": {"motion", "depth", "noise", "period", "steepness"},
-    "quadratic": {"motion", "depth", "noise", "period"},
+    "quadratic": {"motion", "depth", "noise", "period", "kink"},
 }
 """What a study may set, world by world."""
 
@@ -154,7 +154,8 @@ def _foresee(contract: Task, world: str, options: dict[str, Any]) -> tuple[Paths
         return ARMS[learner](contract, losses), float(np.mean(losses - losses.min()))
     if world == "linear" and learner == "linucb" and contract.tuning["rule"] == "practical":
         return linear.predict_linucb(contract, options), linear.uniform_linear(contract, options)
-    if learner == "two-point" and contract.region.get("kind") == "ball" and options.get("motion", "fixed") == "fixed":
+    plain = options.get("motion", "fixed") == "fixed" and not options.get("kink")
+    if learner == "two-point" and contract.region.get("kind") == "ball" and plain:
         return slopes.predict_two_points(contract, options, world), slopes.uniform_points(contract, options, world)
     return f"nobody has foreseen {learner} ({contract.preset}) in world {world}; run simulate"
 
@@ -166,9 +167,9 @@ def _losses(contract: Task, options: dict[str, Any]) -> Array:
         if len(losses) != contract.arms:
             raise ConfigurationError(f"losses must have one number per arm: {contract.arms}, got {len(losses)}")
         return losses
-    losses = np.full(contract.arms, float(options.get("loss", 0.5)))
-    losses[0] -= float(options.get("gap", 0.2))
-    return losses
+    behind = np.linspace(0.0, 1.0, contract.arms) ** float(options.get("alpha", 0.0))
+    behind[0] = 0.0
+    return float(options.get("loss", 0.5)) - float(options.get("gap", 0.2)) * (1 - behind)
 
 
 def _people_to_compare(losses: Array, deviation: float) -> int | None:
