@@ -10,6 +10,9 @@ from sottovoce.privacy.contract import mechanism_of
 from sottovoce.privacy.decode import noise_of
 from sottovoce.sim.plan.paths import Array, Paths, Recorder
 
+CONTEXTS = ("isotropic", "ill-conditioned", "fixed")
+"""The people that can be foreseen."""
+
 PATHS = 96
 
 PEOPLE = 24
