@@ -29,7 +29,6 @@ TASKS = [
 ] + [
     Study(learner="linucb", arms=5, dimension=3, epsilon=[2.0], rounds=20_000, options={"contexts": "isotropic"}),
     Study(learner="linucb", arms=6, dimension=8, epsilon=[6.0], rounds=20_000, options={"contexts": "isotropic"}),
-    Study(learner="linucb", arms=5, dimension=4, epsilon=[3.0], rounds=10_000, options={"contexts": "fixed"}),
     Study(learner="two-point", dimension=4, epsilon=[2.0], rounds=5_000, options={"steepness": 1.0}),
     Study(learner="two-point", dimension=8, epsilon=[3.0], rounds=20_000, options={"depth": 0.7}),
     Study(learner="two-point", dimension=20, epsilon=[1.5], rounds=20_000, options={"steepness": 0.8, "depth": 0.3}),

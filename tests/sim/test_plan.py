@@ -147,7 +147,7 @@ def test_no_honest_prediction_still_gives_noise_error_and_bytes():
     assert row.bytes == 1
     assert "run simulate" in plan(delay=10).note
     shape = {"learner": "linucb", "arms": 4, "dimension": 4}
-    assert "run simulate" in plan(**shape, options={"contexts": "adversarial"}).note
+    assert "run simulate" in plan(**shape, options={"contexts": "fixed"}).note
     assert "run simulate" in plan(**shape, preset="paper", options={}).note
     assert "run simulate" in plan(learner="exp3", world=["switching-arms"]).note
 

@@ -152,9 +152,9 @@ def _foresee(contract: Task, world: str, options: dict[str, Any]) -> tuple[Paths
             return "only the heuristic rule of lil-ucb is foreseen; run simulate"
         losses = _losses(contract, options)
         return ARMS[learner](contract, losses), float(np.mean(losses - losses.min()))
-    known = options.get("contexts", "isotropic") in linear.CONTEXTS
-    if world == "linear" and learner == "linucb" and contract.tuning["rule"] == "practical" and known:
-        return linear.predict_linucb(contract, options), linear.uniform_linear(contract, options)
+    isotropic = options.get("contexts", "isotropic") == "isotropic"
+    if world == "linear" and learner == "linucb" and contract.tuning["rule"] == "practical" and isotropic:
+        return linear.predict_linucb(contract), linear.uniform_linear(contract)
     plain = options.get("motion", "fixed") == "fixed" and not options.get("kink")
     if learner == "two-point" and contract.region.get("kind") == "ball" and plain:
         return slopes.predict_two_points(contract, options, world), slopes.uniform_points(contract, options, world)

@@ -127,7 +127,7 @@ def lil_ucb(task: Task, signal: Signal) -> Rule:
         most = pulls.max(1)
         dominates = most >= 1 + (1 + 10 / arms) * (pulls.sum(1) - most)
         radius = np.sqrt(2 * proxy * doubly(failure / arms)(pulls) / pulls)
-        leads = means >= means.max(1, keepdims=True)
+        leads = np.arange(arms) == means.argmax(1)[:, None]
         lower = np.max(np.where(leads, means - radius, -np.inf), axis=1)
         return dominates | (lower >= np.max(np.where(leads, -np.inf, means + radius), axis=1))
 

@@ -1,7 +1,7 @@
-"""LinUCB on private moments, rule "practical": the sums grow by what a sample of people would add, and by noise."""
+"""LinUCB on private moments (practical rule, isotropic features): sums of what a sample of people adds, and noise."""
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -9,9 +9,6 @@ from sottovoce.core.task import Task
 from sottovoce.privacy.contract import mechanism_of
 from sottovoce.privacy.decode import noise_of
 from sottovoce.sim.plan.paths import Array, Paths, Recorder
-
-CONTEXTS = ("isotropic", "ill-conditioned", "fixed")
-"""The people that can be foreseen."""
 
 PATHS = 96
 
@@ -31,36 +28,29 @@ class _Choice(NamedTuple):
 
 
 class _Crowd:
-    """The people of the linear world, in NumPy."""
+    """The people of the linear world with isotropic contexts, in NumPy."""
 
-    def __init__(self, task: Task, contexts: str, generator: np.random.Generator) -> None:
-        self.contexts, self.generator = contexts, generator
-        self.shape = (task.arms, task.dimension)
+    def __init__(self, task: Task, generator: np.random.Generator) -> None:
+        self.generator, self.shape = generator, (task.arms, task.dimension)
         self.theta = _unit(generator.standard_normal((PATHS, task.dimension)))
-        self.actions = _unit(generator.standard_normal((PATHS, 1, *self.shape)))
 
     def visit(self) -> Array:
-        """Features with axes path, person, action, coordinate; the paths meet the same people where they can."""
-        if self.contexts == "fixed":
-            return self.actions
-        features = self.generator.standard_normal((1, PEOPLE, *self.shape))
-        if self.contexts == "ill-conditioned":
-            features = features * np.geomspace(1.0, 0.01, self.shape[1])
-            return features / np.maximum(1.0, np.linalg.norm(features, axis=-1, keepdims=True))
-        return _unit(features)
+        """Features with axes path, person, action, coordinate; all paths meet the same people."""
+        return np.broadcast_to(
+            _unit(self.generator.standard_normal((PEOPLE, *self.shape))), (PATHS, PEOPLE, *self.shape)
+        )
 
     def choose(self, features: Array, scores: Array) -> _Choice:
-        rewards = np.einsum("pmkd,pd->pmk", np.broadcast_to(features, (PATHS, *features.shape[1:])), self.theta)
+        rewards = np.einsum("pmkd,pd->pmk", features, self.theta)
         taken = scores.argmax(2)[:, :, None]
         reward = np.take_along_axis(rewards, taken, 2)[:, :, 0]
-        everywhere = np.broadcast_to(features, (PATHS, *features.shape[1:]))
-        chosen = np.take_along_axis(everywhere, taken[..., None], 2)[:, :, 0]
+        chosen = np.take_along_axis(features, taken[..., None], 2)[:, :, 0]
         return _Choice(chosen, reward, rewards.max(2) - reward)
 
 
-def predict_linucb(task: Task, options: dict[str, Any]) -> Paths:
+def predict_linucb(task: Task) -> Paths:
     generator = np.random.default_rng(0)
-    crowd = _Crowd(task, str(options.get("contexts", "isotropic")), generator)
+    crowd = _Crowd(task, generator)
     d, tuning = task.dimension, {name: float(task.tuning[name]) for name in ("ridge", "bonus", "warm")}
     deviations = noise_of(mechanism_of(task)).per_block
     gram, moment, regret = np.zeros((PATHS, d, d)), np.zeros((PATHS, d)), np.zeros(PATHS)
@@ -85,10 +75,10 @@ def predict_linucb(task: Task, options: dict[str, Any]) -> Paths:
     return recorder.paths()
 
 
-def uniform_linear(task: Task, options: dict[str, Any]) -> float:
+def uniform_linear(task: Task) -> float:
     """What a round of uniform play costs."""
     generator = np.random.default_rng(1)
-    crowd = _Crowd(task, str(options.get("contexts", "isotropic")), generator)
+    crowd = _Crowd(task, generator)
     rounds = [crowd.visit() for _ in range(20)]
     return float(np.mean([crowd.choose(f, _scores(f, None, generator)).regret.mean() for f in rounds]))
 
@@ -111,12 +101,11 @@ def _model(gram: Array, moment: Array, time: float, deviation: float, tuning: di
 def _scores(features: Array, model: _Model | None, generator: np.random.Generator) -> Array:
     """Optimistic scores of every action; without a model any action is as good."""
     if model is None:
-        return generator.random((PATHS, *features.shape[1:3]))
-    pathwise = np.broadcast_to(features, (PATHS, *features.shape[1:]))
-    flat = pathwise.reshape(PATHS, -1, features.shape[3])
+        return generator.random(features.shape[:3])
+    flat = features.reshape(PATHS, -1, features.shape[3])
     means = flat @ model.theta[:, :, None]
     unknown = np.maximum(np.sum((flat @ model.precision) * flat, axis=2), 0.0)
-    return (means[:, :, 0] + model.width * np.sqrt(unknown)).reshape(pathwise.shape[:3])
+    return (means[:, :, 0] + model.width * np.sqrt(unknown)).reshape(features.shape[:3])
 
 
 def _noise(deviations: tuple[float, ...], rounds: int, d: int, generator: np.random.Generator) -> tuple[Array, Array]:

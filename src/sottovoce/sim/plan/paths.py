@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from sottovoce.core.task import Task
 from sottovoce.privacy.contract import mechanism_of
-from sottovoce.privacy.decode import Noise, noise_of
-from sottovoce.privacy.mechanisms import Levels
+from sottovoce.privacy.decode import Noise, levels_reach, noise_of
+from sottovoce.privacy.mechanisms import Levels, Mechanism
 
 Array = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -65,7 +65,7 @@ class Signal:
         self.noise: Noise = noise_of(mechanism)
         self.losses = losses
         self.reach = self.noise.bound
-        self.second = _second_moment(mechanism, self.noise)
+        self.second = second_moment(mechanism, self.noise, 1.0) / 4
         self.deviation = np.sqrt(self.second - (losses - 0.5) ** 2)
         self.law = _law(mechanism, losses)
         """For levels: the chance of each level, a row per arm."""
@@ -85,12 +85,17 @@ class Signal:
         return generator.multinomial(counts, self.law)
 
 
-def _second_moment(mechanism: object, noise: Noise) -> float:
-    """Of an estimate around the middle, when the loss is 0 or 1."""
-    if isinstance(mechanism, Levels):
-        places = np.linspace(-1.0, 1.0, mechanism.levels) * noise.bound
-        return float(_extreme(mechanism) @ places**2)
-    return 0.25 + noise.variance
+def second_moment(mechanism: Mechanism, noise: Noise, message: float) -> float:
+    """Of an estimate around the middle of its range, in units of half of it, for a message in [-1, 1]."""
+    unit = getattr(mechanism.domain, "half", 1.0)
+    if not isinstance(mechanism, Levels):
+        return message**2 + noise.variance / unit**2
+    places = np.linspace(-1.0, 1.0, mechanism.levels)
+    step = places[1] - places[0]
+    rounded = np.maximum(0.0, 1 - np.abs(places - message) / step)
+    total = mechanism.keep + (mechanism.levels - 1) * mechanism.flip
+    law = (rounded * (mechanism.keep - mechanism.flip) + mechanism.flip) / total
+    return float(law @ places**2) * levels_reach(mechanism) ** 2
 
 
 def _law(mechanism: object, losses: Array) -> Array:

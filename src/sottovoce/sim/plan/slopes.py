@@ -12,7 +12,7 @@ import numpy as np
 from sottovoce.core.task import Task
 from sottovoce.privacy.contract import mechanism_of
 from sottovoce.privacy.decode import noise_of
-from sottovoce.sim.plan.paths import Array, Paths, Recorder
+from sottovoce.sim.plan.paths import Array, Paths, Recorder, second_moment
 
 PATHS = 96
 
@@ -23,11 +23,11 @@ STRETCH = 0.05
 
 
 def predict_two_points(task: Task, options: dict[str, Any], world: str) -> Paths:
-    generator, noise, d = np.random.default_rng(0), noise_of(mechanism_of(task)), task.dimension
-    steepest = float(task.domain["high"])
+    generator, mechanism, d = np.random.default_rng(0), mechanism_of(task), task.dimension
+    noise = noise_of(mechanism)
+    steepest, radius = float(task.domain["high"]), float(task.region.get("radius", 1.0))
     slope = steepest**2 / max(d - 1, 1)
-    second = min(noise.bound**2, slope + noise.variance)
-    radius = float(task.region.get("radius", 1.0))
+    second = second_moment(mechanism, noise, _usual_slope(world, options, radius, d) / steepest) * steepest**2
     square, strength = d**2 * (slope + noise.variance), float(task.tuning["strength"])
     pace = float(task.tuning["pace"])
     target = float(options.get("depth", 0.5)) * radius * _unit(generator.standard_normal((PATHS, d)))
@@ -54,6 +54,13 @@ def uniform_points(task: Task, options: dict[str, Any], world: str) -> float:
     target = np.zeros(d)
     target[0] = float(options.get("depth", 0.5)) * radius
     return float(_loss(world, options, radius, points - target)[0].mean())
+
+
+def _usual_slope(world: str, options: dict[str, Any], radius: float, d: int) -> float:
+    """The root mean square of the slope in a random direction, at a usual distance from the target."""
+    away = np.zeros((1, d))
+    away[0, 0] = 0.5 * float(options.get("depth", 0.5)) * radius
+    return float(np.linalg.norm(_loss(world, options, radius, away)[1])) / math.sqrt(d)
 
 
 def _rate(task: Task, square: float, strength: float, radius: float, time: int) -> float:
