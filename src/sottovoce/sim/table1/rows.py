@@ -114,7 +114,7 @@ ROWS = [
         epsilon=4.0,
         logarithm=_log(1.0),
         logarithm_text="ln T",
-        seeds=256,
+        seeds=128,
         why="Losses |x - x*|^2/4 on the unit disc, slopes in [-1, 1].",
     ),
     Row(
@@ -179,6 +179,7 @@ ROWS = [
         epsilon=2.0,
         logarithm=_log(3 / 2),
         logarithm_text="(ln T)^(3/2)",
+        seeds=32,
         why="Losses |x - x*|/2 on [-1, 1]. In more dimensions the published constants never move: see `pyramid`.",
     ),
 ]
@@ -193,7 +194,7 @@ class BestArmRow(NamedTuple):
     arms: int = 5
     gaps: tuple[float, ...] = (0.4, 0.28, 0.2, 0.14, 0.1)
     epsilon: float = 1.0
-    gap: float = 0.3
+    gap: float = 0.4
     power: float = 2.0
     seeds: int = 192
     rounds: int = 3_000_000
