@@ -1,5 +1,7 @@
 """The command line as a person types it, and the JSON that programs read."""
 
+import contextlib
+import io
 import json
 import os
 import re
@@ -10,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from catalogue import made_up_ratings
+from sottovoce.cli import main
 from sottovoce.core.task import algorithms
 
 SIMULATE_FIELDS = {
@@ -17,6 +20,18 @@ SIMULATE_FIELDS = {
     "seeds", "publish_every", "regret", "regret_low", "regret_high", "seconds",
 }  # fmt: skip
 SMALL = ("--learner", "tsallis-inf", "--arms", "3", "--rounds", "300", "--seeds", "2")
+
+
+def refused(*arguments: str) -> str:
+    """What the command says when it refuses; in this process, which is faster than in one of its own."""
+    said = io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stderr(said), pytest.raises(SystemExit) as left:
+        patch.setattr(sys, "argv", ["sottovoce", *arguments])
+        patch.setenv("COLUMNS", "80")
+        patch.setenv("NO_COLOR", "1")
+        main()
+    assert left.value.code == 2
+    return said.getvalue()
 
 
 def sottovoce(*arguments: str, cwd: Path, ok: bool = True) -> subprocess.CompletedProcess[str]:
@@ -173,8 +188,7 @@ def test_the_published_run_is_replayed(tmp_path: Path):
     ],
     ids=lambda part: " ".join(part) if isinstance(part, tuple) else "",
 )
-def test_what_cannot_work_is_refused_in_one_sentence(tmp_path: Path, arguments: tuple[str, ...], says: str):
-    done = sottovoce(*arguments, cwd=tmp_path, ok=False)
-    assert done.returncode == 2
-    assert says in " ".join(done.stderr.split())
-    assert "Traceback" not in done.stderr
+def test_what_cannot_work_is_refused_in_one_sentence(arguments: tuple[str, ...], says: str):
+    said = refused(*arguments)
+    assert says in " ".join(said.split())
+    assert "Traceback" not in said

@@ -21,10 +21,10 @@ from sottovoce.users import ScalarUser
 @pytest.mark.parametrize("late", [{}, {"delay": 3, "publish_every": 5}], ids=["prompt", "late"])
 @pytest.mark.parametrize("name", ["tsallis-inf", "linucb"])
 def test_the_compiled_loop_and_the_plain_one_give_the_same_regret(name: str, late: dict):
-    each = ready(name, rounds=40)
+    each = ready(name, rounds=15)
     parts = (each.learner, each.user, each.world)
-    compiled = simulate(*parts, rounds=40, mechanism=each.mechanism, seeds=2, **late)
-    plain = simulate_on_host(*parts, rounds=40, mechanism=each.mechanism, seeds=2, **late)
+    compiled = simulate(*parts, rounds=15, mechanism=each.mechanism, seeds=2, **late)
+    plain = simulate_on_host(*parts, rounds=15, mechanism=each.mechanism, seeds=2, **late)
     np.testing.assert_allclose(compiled.regret, plain.regret, rtol=1e-9)
     np.testing.assert_array_equal(compiled.rounds, plain.rounds)
 
@@ -32,10 +32,10 @@ def test_the_compiled_loop_and_the_plain_one_give_the_same_regret(name: str, lat
 def test_a_seed_gives_the_same_run_whoever_runs_beside_it():
     each = ready("tsallis-inf")
     parts = (each.learner, each.user, each.world)
-    many = simulate(*parts, rounds=300, mechanism=each.mechanism, seeds=5)
+    many = simulate(*parts, rounds=300, mechanism=each.mechanism, seeds=4)
     few = simulate(*parts, rounds=300, mechanism=each.mechanism, seeds=2)
     np.testing.assert_array_equal(many.regret[:2], few.regret)
-    assert len({tuple(row) for row in many.regret}) == 5
+    assert len({tuple(row) for row in many.regret}) == 4
 
 
 def test_another_seed_gives_other_runs():
