@@ -52,6 +52,8 @@ class Measured(NamedTuple):
     """The theorem's logarithmic factor at every size."""
     logarithm: str
     why: str
+    held: str
+    """What stayed the same: at which epsilon, after how many people."""
 
     @property
     def shown(self) -> bool:
@@ -123,6 +125,7 @@ def _measure_row(row: Row, quick: bool) -> list[Measured]:
                 chance=np.array(chance),
                 factors=factors,
                 logarithm=row.logarithm_text,
+                held=f"at epsilon {row.epsilon:g}",
             )
         )
         inverse, ones = 1 / np.array(EPSILONS), np.ones(len(EPSILONS))
@@ -141,6 +144,7 @@ def _measure_row(row: Row, quick: bool) -> list[Measured]:
                 chance=np.full(len(EPSILONS), chance[0]),
                 factors=ones,
                 logarithm="1",
+                held=f"after {horizons[0]:,} people",
             )
         )
     return measured
@@ -214,6 +218,7 @@ def _measure_best_arm(row: BestArmRow, quick: bool) -> list[Measured]:
                 chance=np.zeros(0),
                 factors=doubly,
                 logarithm="ln(ln(1/gap^2)/0.05)",
+                held=f"at epsilon {row.epsilon:g}",
             )
         )
         measured.append(
@@ -230,6 +235,7 @@ def _measure_best_arm(row: BestArmRow, quick: bool) -> list[Measured]:
                 chance=np.zeros(0),
                 factors=np.ones(len(EPSILONS)),
                 logarithm="1",
+                held=f"at gap {row.gap:g}",
             )
         )
     return measured
