@@ -128,13 +128,14 @@ def _section(row: list[Measured], picture: str) -> str:
 BODY = """<h1>Table 1, measured</h1>
 <p class="lead">Every row of the paper's table: how the regret grows with the number of people, and with 1/epsilon.
 $size</p>
-<style>td, th { white-space: nowrap; }</style><div class="scroll"><table><thead><tr><th>row</th><th>preset</th><th>against</th><th>exponent (95 %)</th>
+<style>td, th { white-space: nowrap; }</style>
+<div class="scroll"><table><thead><tr><th>row</th><th>preset</th><th>against</th><th>exponent (95 %)</th>
 <th>theorem</th><th>no privacy</th><th>epsilon</th><th>left</th><th>verdict</th></tr></thead><tbody>
 $rows
 </tbody></table></div>
 <p class="note">Exponents are least-squares slopes of log mean regret, after dividing by the logarithmic factor of the
 theorem (named in each figure); intervals are bootstrapped over seeds. Shown: the upper end is at most the theorem's
-exponent plus $slack, and at most $share of the regret of random play is left ("left"). "epsilon" is the budget of one report;
+exponent plus $slack, and at most $share of the regret of random play is left. "epsilon" is the budget of one report;
 for the fits against epsilon, which run from 0.25 to 2, it is the largest, and the horizon is the first: at long
 horizons easy worlds leave the regime of the theorem for a faster one, whose regret is smaller and falls faster.</p>
 <p class="note">How sizes were chosen. Dimensions and worlds are the smallest that belong to the row's class and to no
