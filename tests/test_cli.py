@@ -179,11 +179,16 @@ def test_the_published_run_is_replayed(tmp_path: Path):
         ),
         (("simulate", "--learner", "kl-ucb", "--epsilon", "-1"), "epsilon must be a positive finite number, got -1.0"),
         (("simulate", "--learner", "kl-ucb", "--preset", "best"), "unknown preset of kl-ucb 'best'"),
-        (("simulate", "--learner", "kl-ucb", "--tune", "c"), "--tune takes NAME=VALUE, got 'c'"),
+        (("simulate", "--learner", "kl-ucb", "--tune", "c"), "expected NAME=VALUE, got 'c'"),
         (
             ("simulate", "--learner", "kl-ucb", "--tune", "c=1"),
             "unknown tuning of kl-ucb 'c'; choose one of: exploration",
         ),
+        (
+            ("simulate", "--learner", "fkm", "--dimension", "2", "--option", "motion=mad"),
+            "unknown motion 'mad'; choose one of: drifting, fixed, switching",
+        ),
+        (("simulate", "--learner", "fkm", "--dimension", "2", "--arms", "3"), "leave arms out (got 3)"),
         (("simulate", "nowhere.toml"), "cannot read nowhere.toml"),
         (("simulate", "nowhere.toml", "--epsilon", "2"), "--epsilon cannot be combined with a study file"),
     ],

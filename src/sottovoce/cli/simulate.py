@@ -31,6 +31,7 @@ def simulate(
     region: Annotated[str, typer.Option(help="ball, box or simplex (learners of points).")] = "ball",
     arms: Annotated[int | None, typer.Option(help="How many actions (default 10; none for points).")] = None,
     gap: Annotated[float | None, typer.Option(help="How much better the best arm is (arms, switching-arms).")] = None,
+    option: Annotated[list[str] | None, typer.Option(help="Any other option of the world: NAME=VALUE.")] = None,
     data: Annotated[Path | None, typer.Option(help="Your copy of the data (movielens): a file or folder.")] = None,
     epsilon: Annotated[list[float] | None, typer.Option(help="Budget of one report; may be repeated.")] = None,
     delta: Annotated[float | None, typer.Option(help="For mechanisms that need one (default 1e-5).")] = None,
@@ -54,7 +55,8 @@ def simulate(
     elif learner is None:
         raise ConfigurationError("name a study file or a --learner; `sottovoce algorithms` lists them")
     else:
-        options = {"contexts": contexts, "gap": gap, "path": str(data) if data else None}
+        options = dict(number_of(pair) for pair in option or [])
+        options |= {"contexts": contexts, "gap": gap, "path": str(data) if data else None}
         points = algorithm_of(learner).actions == "points"
         study = Study(
             learner=learner,
@@ -198,7 +200,7 @@ def _typed(context: typer.Context, name: str) -> bool:
 def number_of(pair: str) -> tuple[str, float | str]:
     name, equals, value = pair.partition("=")
     if not equals:
-        raise ConfigurationError(f"--tune takes NAME=VALUE, got {pair!r}")
+        raise ConfigurationError(f"expected NAME=VALUE, got {pair!r}")
     try:
         return name, float(value)
     except ValueError:

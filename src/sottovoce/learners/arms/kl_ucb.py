@@ -18,7 +18,6 @@ the horizon T and is minimax optimal too. Its level depends on the arm: with y =
 
 import math
 from dataclasses import replace
-from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -26,12 +25,8 @@ from jax import lax
 
 from sottovoce.core.task import Task
 from sottovoce.learners.base import Key, Offer, configuration
+from sottovoce.learners.tally import Tally, blank, heard, largest
 from sottovoce.privacy.decode import Noise
-
-
-class State(NamedTuple):
-    pulls: jax.Array
-    total: jax.Array
 
 
 @configuration("arms", "bounded")
@@ -46,21 +41,20 @@ class KlUcb:
     proxy: float
     tail: float
 
-    def init(self) -> State:
-        return State(jnp.zeros(self.arms), jnp.zeros(self.arms))
+    def init(self) -> Tally:
+        return blank(self.arms)
 
-    def ask(self, state: State, key: Key) -> Offer:
+    def ask(self, state: Tally, key: Key) -> Offer:
         pulls = jnp.maximum(state.pulls, 1.0)
-        mean = state.total / pulls
+        mean = state.means
         level = jnp.where(self.horizon > 0, self._known_horizon(pulls), self._anytime(pulls)) / pulls
         index = self._bernoulli(mean, level) if self.bounded else self._gaussian(mean, level)
-        arm = jnp.argmax(jnp.where(state.pulls > 0, index, jnp.inf))
-        return Offer(arm, arm)
+        return largest(state, index)
 
-    def tell(self, state: State, memo: jax.Array, estimate: jax.Array) -> State:
+    def tell(self, state: Tally, memo: jax.Array, estimate: jax.Array) -> Tally:
         """Rewards in [0, 1]: one minus the loss, mapped from the range of the estimates where that is bounded."""
         reward = 0.5 - (estimate - 0.5) / (2 * self.reach) if self.bounded else 1 - estimate
-        return State(state.pulls.at[memo].add(1.0), state.total.at[memo].add(reward))
+        return heard(state, memo, reward)
 
     def _anytime(self, pulls: jax.Array) -> jax.Array:
         time = jnp.sum(pulls)

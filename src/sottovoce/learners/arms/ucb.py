@@ -10,19 +10,13 @@ as in the paper, reach^2 for randomised response (Hoeffding). Laplace noise is n
 term.
 """
 
-from typing import NamedTuple
-
 import jax
 import jax.numpy as jnp
 
 from sottovoce.core.task import Task
 from sottovoce.learners.base import Key, Offer, configuration
+from sottovoce.learners.tally import Tally, blank, heard, largest
 from sottovoce.privacy.decode import Noise
-
-
-class State(NamedTuple):
-    pulls: jax.Array
-    total: jax.Array
 
 
 @configuration("arms")
@@ -34,18 +28,17 @@ class Ucb:
     proxy: float
     tail: float
 
-    def init(self) -> State:
-        return State(jnp.zeros(self.arms), jnp.zeros(self.arms))
+    def init(self) -> Tally:
+        return blank(self.arms)
 
-    def ask(self, state: State, key: Key) -> Offer:
+    def ask(self, state: Tally, key: Key) -> Offer:
         pulls = jnp.maximum(state.pulls, 1.0)
         level = self.exploration * jnp.log(jnp.maximum(jnp.sum(state.pulls), 1.0)) / pulls
-        index = -state.total / pulls + jnp.sqrt(2 * self.proxy * level) + self.tail * level
-        arm = jnp.argmax(jnp.where(state.pulls > 0, index, jnp.inf))
-        return Offer(arm, arm)
+        index = -state.means + jnp.sqrt(2 * self.proxy * level) + self.tail * level
+        return largest(state, index)
 
-    def tell(self, state: State, memo: jax.Array, estimate: jax.Array) -> State:
-        return State(state.pulls.at[memo].add(1.0), state.total.at[memo].add(estimate))
+    def tell(self, state: Tally, memo: jax.Array, estimate: jax.Array) -> Tally:
+        return heard(state, memo, estimate)
 
 
 def build(task: Task, noise: Noise) -> Ucb:

@@ -21,8 +21,6 @@ of floating-point numbers may differ by their rounding alone, and a learner that
 sets are compared. Where two sets have exactly the same weight, that takes more pulls, and is as safe.
 """
 
-from typing import NamedTuple
-
 import jax
 import jax.numpy as jnp
 
@@ -30,14 +28,10 @@ from sottovoce.core.errors import ConfigurationError, UnknownName
 from sottovoce.core.task import Task
 from sottovoce.learners.base import Key, Offer, configuration
 from sottovoce.learners.pure_exploration.ranking import ranks
+from sottovoce.learners.tally import Tally, blank, heard, largest
 from sottovoce.privacy.decode import Noise
 
 RULES = ("theory", "stitched")
-
-
-class State(NamedTuple):
-    pulls: jax.Array
-    total: jax.Array
 
 
 @configuration("arms", "groups", "choose", "rule")
@@ -52,39 +46,35 @@ class Clucb:
     failure: float
     """nu: the probability of a wrong answer."""
 
-    def init(self) -> State:
-        return State(jnp.zeros(self.arms), jnp.zeros(self.arms))
+    def init(self) -> Tally:
+        return blank(self.arms)
 
-    def ask(self, state: State, key: Key) -> Offer:
+    def ask(self, state: Tally, key: Key) -> Offer:
         disputed, radius = self._disputed(state), self._radius(state.pulls)
         asked = disputed | ~jnp.any(disputed)  # all is clear, but somebody still asks: the least known arm
         index = jnp.where(asked, radius, -jnp.inf)
-        arm = jnp.argmax(jnp.where(state.pulls > 0, index, jnp.inf))
-        return Offer(arm, arm)
+        return largest(state, index)
 
-    def tell(self, state: State, memo: jax.Array, estimate: jax.Array) -> State:
-        return State(state.pulls.at[memo].add(1.0), state.total.at[memo].add(1 - estimate))
+    def tell(self, state: Tally, memo: jax.Array, estimate: jax.Array) -> Tally:
+        return heard(state, memo, 1 - estimate)
 
-    def done(self, state: State) -> jax.Array:
+    def done(self, state: Tally) -> jax.Array:
         return jnp.all(state.pulls > 0) & ~jnp.any(self._disputed(state))
 
-    def recommend(self, state: State) -> jax.Array:
+    def recommend(self, state: Tally) -> jax.Array:
         """A mask of the arms."""
-        return self.best_set(self._means(state))
+        return self.best_set(state.means)
 
     def best_set(self, rewards: jax.Array) -> jax.Array:
         """The mask of the set with the largest sum: the best arms of each block."""
         blocks = jnp.reshape(-rewards, (self.groups, -1))
         return jnp.reshape(ranks(blocks) < self.choose, (self.arms,))
 
-    def _disputed(self, state: State) -> jax.Array:
+    def _disputed(self, state: Tally) -> jax.Array:
         """The arms in the best set by the means or in its optimistic rival, but not in both."""
-        means, radius = self._means(state), self._radius(state.pulls)
+        means, radius = state.means, self._radius(state.pulls)
         best = self.best_set(means)
         return best ^ self.best_set(jnp.where(best, means - radius, means + radius))
-
-    def _means(self, state: State) -> jax.Array:
-        return state.total / jnp.maximum(state.pulls, 1.0)
 
     def _radius(self, pulls: jax.Array) -> jax.Array:
         time, pulls = jnp.maximum(jnp.sum(pulls), 1.0), jnp.maximum(pulls, 1.0)

@@ -16,7 +16,6 @@ what the noise is known to be (the paper's 1/4 + sigma^2 for Gaussian noise, the
 """
 
 import math
-from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -24,12 +23,8 @@ import jax.numpy as jnp
 from sottovoce.core.errors import ConfigurationError, UnknownName
 from sottovoce.core.task import Task
 from sottovoce.learners.base import Key, Offer, configuration
+from sottovoce.learners.tally import Tally, blank, heard, largest
 from sottovoce.privacy.decode import Noise
-
-
-class State(NamedTuple):
-    pulls: jax.Array
-    total: jax.Array
 
 
 @configuration("arms")
@@ -48,37 +43,33 @@ class LilUcb:
     """lambda"""
     delta: float
 
-    def init(self) -> State:
-        return State(jnp.zeros(self.arms), jnp.zeros(self.arms))
+    def init(self) -> Tally:
+        return blank(self.arms)
 
-    def ask(self, state: State, key: Key) -> Offer:
-        index = self._means(state) + (1 + self.boost) * self._radius(state.pulls, self.delta)
-        arm = jnp.argmax(jnp.where(state.pulls > 0, index, jnp.inf))
-        return Offer(arm, arm)
+    def ask(self, state: Tally, key: Key) -> Offer:
+        index = state.means + (1 + self.boost) * self._radius(state.pulls, self.delta)
+        return largest(state, index)
 
-    def tell(self, state: State, memo: jax.Array, estimate: jax.Array) -> State:
-        return State(state.pulls.at[memo].add(1.0), state.total.at[memo].add(1 - estimate))
+    def tell(self, state: Tally, memo: jax.Array, estimate: jax.Array) -> Tally:
+        return heard(state, memo, 1 - estimate)
 
-    def done(self, state: State) -> jax.Array:
+    def done(self, state: Tally) -> jax.Array:
         others = jnp.sum(state.pulls) - state.pulls
         dominates = jnp.any(state.pulls >= 1 + self.ratio * others)
         return jnp.all(state.pulls > 0) & (dominates | self._separated(state))
 
-    def recommend(self, state: State) -> jax.Array:
+    def recommend(self, state: Tally) -> jax.Array:
         """The arm pulled most when one dominates; otherwise the best so far."""
         others = jnp.sum(state.pulls) - state.pulls
         dominates = state.pulls >= 1 + self.ratio * others
-        best = jnp.argmax(jnp.where(state.pulls > 0, self._means(state), -jnp.inf))
+        best = jnp.argmax(jnp.where(state.pulls > 0, state.means, -jnp.inf))
         return jnp.where(jnp.any(dominates), jnp.argmax(dominates), best)
 
-    def _separated(self, state: State) -> jax.Array:
-        means, radius = self._means(state), self._radius(state.pulls, self.failure / self.arms)
+    def _separated(self, state: Tally) -> jax.Array:
+        means, radius = state.means, self._radius(state.pulls, self.failure / self.arms)
         leader = jnp.argmax(means)
         others = jnp.where(jnp.arange(self.arms) == leader, -jnp.inf, means + radius)
         return means[leader] - radius[leader] >= jnp.max(others)
-
-    def _means(self, state: State) -> jax.Array:
-        return state.total / jnp.maximum(state.pulls, 1.0)
 
     def _radius(self, pulls: jax.Array, delta: jax.Array | float) -> jax.Array:
         pulls = jnp.maximum(pulls, 1.0)
