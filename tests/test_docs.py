@@ -120,6 +120,8 @@ def test_the_commands_of_a_page_are_understood(page: Path, tmp_path: Path, monke
     simulate, audit = (importlib.import_module(f"sottovoce.{name}") for name in ("cli.simulate", "privacy.audit"))
     monkeypatch.setattr(simulate, "run", lambda study, *_, **__: understood.extend(cells_of(study)))
     monkeypatch.setattr(audit, "audit_all", lambda subjects, *_, **__: understood.extend(subjects) or iter(()))
+    table1 = importlib.import_module("sottovoce.sim.table1.measure")
+    monkeypatch.setattr(table1, "measure", lambda **_: iter(()))
     data = made_up_ratings(tmp_path / "ml-100k" / "u.data")
     monkeypatch.setattr(importlib.import_module("sottovoce.sim.ratings"), "_in_recbole", lambda: data)
     monkeypatch.setattr(importlib.import_module("sottovoce.sim.ratings"), "_recbole", lambda: "nothing real")
