@@ -59,7 +59,7 @@ def test_the_catalogue_lists_every_algorithm_as_json_too(tmp_path: Path):
     done = sottovoce("algorithms", "--json", "a.json", cwd=tmp_path)
     rows = json.loads((tmp_path / "a.json").read_text())["rows"]
     assert {row["name"] for row in rows} == set(algorithms())
-    assert all(set(row) == {"name", "setting", "paper", "algorithm", "bound", "presets"} for row in rows)
+    assert all(set(row) == {"name", "setting", "paper", "algorithm", "bound", "presets", "trust"} for row in rows)
     assert all(name in done.stdout for name in algorithms())
 
 
