@@ -114,7 +114,7 @@ def test_an_indefinite_matrix_leaves_the_last_model_of_algorithm_3_in_place():
 
 
 def test_the_explicit_ellipsoid_holds_theta_and_is_not_vacuous():
-    """32 seeds at one time, failure probability 0.1 at most: 11 misses have a chance below 1e-3. None is seen."""
+    """32 seeds at one time, failure probability 0.1 at most: 11 misses have a chance below 1e-3."""
     each = ready("glm", "explicit", rounds=1000)
     trace = simulate(each.learner, each.user, each.world, rounds=1000, mechanism=each.mechanism, seeds=32)
     with jax.enable_x64(True):

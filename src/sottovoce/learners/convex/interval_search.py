@@ -11,7 +11,7 @@ quarter outside the worse one cannot hold the minimum and is cut off.
 
 s^2 is the known sub-Gaussian proxy of an estimate. c = 8 (preset `paper`) makes the intervals +- gamma/2 hold except
 with probability 2/T by Hoeffding's inequality; the published 2 goes with intervals +- gamma and is what `practical`
-uses: half the regret, and no wrong cut in our tests.
+uses: fewer answers for each cut, without that guarantee.
 
 Departures: late answers of an earlier epoch are dropped, since they were asked at points that no longer matter.
 """

@@ -166,8 +166,7 @@ def _run(row: Row, preset: str, rounds: int, epsilon: float, seeds: int, private
 def _chance(row: Row, rounds: int, seeds: int) -> float:
     """The mean regret of random play; every round is alike, so the first chunk tells it (adversarial worlds: all)."""
     contract = _contract(row, "practical", rounds, row.epsilon)
-    steady = row.world not in ("switching-arms",)
-    played = min(rounds, CHUNK) if steady else rounds
+    played = rounds if row.world == "switching-arms" else min(rounds, CHUNK)
     regret = _simulate(row, uniform_of(contract), halves(contract).user, None, played, seeds).regret[:, -1].mean()
     return float(regret) * rounds / played
 

@@ -8,6 +8,7 @@ import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
 
 from sottovoce.sim.report import CHOSEN, PAPER, STYLE, plain_logarithms, svg_of, whole_page
 from sottovoce.sim.results import versions
@@ -43,7 +44,7 @@ def draw(row: list[Measured]) -> Figure:
     """Both quantities of one row side by side: points with intervals, and the slope that the theorem allows."""
     quantities = list(dict.fromkeys(m.quantity for m in row))
     with matplotlib.rc_context({"font.size": 10, "axes.spines.top": False, "axes.spines.right": False}):
-        figure = Figure(figsize=(10.4, 4.2), layout="constrained")
+        figure = Figure(figsize=(10.4, 4.8), layout="constrained")
         for panel, quantity in zip(figure.subplots(1, len(quantities), squeeze=False)[0], quantities, strict=True):
             _draw_panel(panel, [m for m in row if m.quantity == quantity])
         figure.suptitle(f"{row[0].title}: {row[0].learner}", x=0.01, ha="left", fontsize=12, fontweight="bold")
@@ -66,7 +67,9 @@ def _draw_panel(panel: Axes, measured: list[Measured]) -> None:
     unit = "samples" if first.row == "best-arm" else "regret"
     panel.set(xlabel=AXES[first.quantity], ylabel=unit)
     panel.set_title(f"{unit} against {AXES[first.quantity]}, {first.held}", loc="left", fontsize=10, color="#555")
-    panel.legend(frameon=False, fontsize=8.5)
+    panel.set_xticks(first.sizes, [f"{size:,.0f}" if size >= 100 else f"{size:.3g}" for size in first.sizes])
+    panel.xaxis.set_minor_locator(NullLocator())
+    panel.legend(frameon=False, fontsize=8.5, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2)
 
 
 def _points(panel: Axes, sizes: np.ndarray, values: np.ndarray, colour: str, label: str) -> None:

@@ -19,7 +19,7 @@ class Row(NamedTuple):
     epsilon_power: float
     shape: dict[str, Any]
     horizons: tuple[int, ...]
-    """Of the full table; the quick one leaves the last out."""
+    """Of the full table; the quick one takes the first three."""
     options: Mapping[str, Any] = MappingProxyType({})
     tuning: Mapping[str, Any] = MappingProxyType({})
     epsilon: float = 1.0
