@@ -28,6 +28,7 @@ with probability exp(-L): over all epochs and arms the best one is dropped with 
 The constants of "published" are recalled and not yet checked against the printed paper; privacy does not rest on them.
 """
 
+from abc import ABC, abstractmethod
 from typing import NamedTuple
 
 import jax
@@ -55,7 +56,7 @@ class Memo(NamedTuple):
     seal: jax.Array
 
 
-class Eliminating:
+class Eliminating(ABC):
     """What both rules share."""
 
     arms: int
@@ -84,14 +85,14 @@ class Eliminating:
         zeros = jnp.zeros(self.arms)
         return State(state.alive & ~worse, state.epoch + 1, zeros, zeros, sums, pulls)
 
-    def _length(self, state: State) -> jax.Array:
-        raise NotImplementedError
+    @abstractmethod
+    def _length(self, state: State) -> jax.Array: ...
 
-    def _kept(self, state: State, fresh: jax.Array) -> tuple[jax.Array, jax.Array]:
-        raise NotImplementedError
+    @abstractmethod
+    def _kept(self, state: State, fresh: jax.Array) -> tuple[jax.Array, jax.Array]: ...
 
-    def _width(self, state: State, pulls: jax.Array) -> jax.Array:
-        raise NotImplementedError
+    @abstractmethod
+    def _width(self, state: State, pulls: jax.Array) -> jax.Array: ...
 
 
 @configuration("arms")

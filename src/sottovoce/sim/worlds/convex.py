@@ -5,6 +5,7 @@ both losses the best fixed point lies too; so the comparators are points of that
 """
 
 import dataclasses
+from abc import ABC, abstractmethod
 from typing import Any, ClassVar, NamedTuple, cast
 
 import jax
@@ -23,7 +24,7 @@ class Target(NamedTuple):
     noise: jax.Array
 
 
-class _Moving:
+class _Moving(ABC):
     """What both losses share. Distances are measured between points as they are played, in units of the diameter.
 
     - "fixed": the target never moves.
@@ -47,8 +48,8 @@ class _Moving:
         start, end = self._at_depth(first), self._at_depth(second)
         return dataclasses.replace(cast(Any, self), start=start, end=end)
 
-    def _loss(self, target: jax.Array, points: jax.Array) -> jax.Array:
-        raise NotImplementedError
+    @abstractmethod
+    def _loss(self, target: jax.Array, points: jax.Array) -> jax.Array: ...
 
     def _at_depth(self, key: Key) -> jax.Array:
         direction = on_sphere(key, self.region.size)

@@ -1,6 +1,7 @@
 """Contextual worlds whose mean reward depends on <x, theta*>, and the linear one: rewards +1 or -1 with that mean."""
 
 import dataclasses
+from abc import ABC, abstractmethod
 from typing import Any, ClassVar, cast
 
 import jax
@@ -16,7 +17,7 @@ PHASE = 1.6
 """Each phase of adversarial contexts is so many times as long as the one before."""
 
 
-class Features:
+class Features(ABC):
     """What all contextual worlds share. `contexts` says how the features of the actions come about.
 
     - "isotropic": unit vectors uniform on the sphere, fresh for every person.
@@ -60,9 +61,9 @@ class Features:
             return features / jnp.maximum(1.0, _norm(features))
         return _on_sphere(features)
 
+    @abstractmethod
     def _mean(self, z: jax.Array) -> jax.Array:
         """The expected reward where <x, theta*> is z."""
-        raise NotImplementedError
 
     def regret(self, context: jax.Array, action: jax.Array) -> jax.Array:
         rewards = self._mean(context @ self.theta)
