@@ -1,0 +1,263 @@
+"""A live task: the file that a team reviews, and the public contract that a device judges before it answers.
+
+`TaskFile` is what stands in the TOML file. `privacy.contract.contract_of` turns it into a `Contract`: everything
+resolved to numbers, the gates' integers included, so that a device in any language checks and computes, and chooses
+nothing. What may change while a task lives (its mode, whether it is open) is `Status`, outside the contract.
+"""
+
+import datetime
+import hashlib
+import math
+import re
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from sottovoce.core.budget import budget
+from sottovoce.core.errors import ConfigurationError
+from sottovoce.core.task import Task, algorithm_of
+
+NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
+UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+DAY = UNITS["d"]
+
+
+class _Strict(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    pass
+
+
+# --- fields: what an app knows of a person or of a candidate ---------------------------------------------------------
+
+
+class Number(_Strict, frozen=True, kw_only=True, tag_field="kind", tag="number"):
+    """A number in a declared range; what lies outside is clipped."""
+
+    low: float
+    high: float
+
+    width = 1
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high):
+            raise ValueError(f"a number field needs finite low < high, got ({self.low}, {self.high})")
+
+
+class Category(_Strict, frozen=True, kw_only=True, tag_field="kind", tag="category"):
+    """One of a few words; any other word counts as none of them."""
+
+    values: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.values) < 2 or len(set(self.values)) < len(self.values):
+            raise ValueError(f"a category needs at least two different values, got {list(self.values)}")
+
+    @property
+    def width(self) -> int:
+        return len(self.values)
+
+
+class Flag(_Strict, frozen=True, kw_only=True, tag_field="kind", tag="flag"):
+    """Yes or no."""
+
+    width = 1
+
+
+Field = Number | Category | Flag
+
+
+# --- the file --------------------------------------------------------------------------------------------------------
+
+
+class Privacy(_Strict, frozen=True, kw_only=True):
+    """`[privacy]`: what one report costs, and what all of them may cost together."""
+
+    epsilon: float
+    delta: float | None = None
+    quieter: tuple[float, ...] | None = None
+    """Smaller budgets that a device may choose instead; a half and a quarter when left out."""
+    lifetime: float | None = None
+    """All reports of one device to this task together; ten reports when left out."""
+    lifetime_delta: float = 0.0
+    window: float | None = None
+    """All reports of one device within `window_days`; the lifetime budget when left out."""
+    window_days: int = 7
+
+
+class Reward(_Strict, frozen=True, kw_only=True):
+    """`[reward]`: its range (declared once, clipped on the device) and what counts when none comes in time."""
+
+    low: float = 0.0
+    high: float = 1.0
+    default: float = 0.0
+    wait: str = "1h"
+
+
+class TaskFile(_Strict, frozen=True, kw_only=True):
+    """One task as a team writes and reviews it."""
+
+    id: str
+    learner: str
+    horizon: int
+    """About how many reports are expected: learners plan for it."""
+    privacy: Privacy
+    expires: datetime.date
+    title: str = ""
+    preset: str = "practical"
+    actions: tuple[str, ...] = ()
+    """The names of the actions; with fields, the fields describe the person."""
+    candidates: int = 0
+    """Instead of named actions: how many an app may show at once, each described by the fields."""
+    fields: dict[str, Field] = {}
+    region: dict[str, Any] = {}
+    """For learners of points: the convex set they are in."""
+    dimension: int = 0
+    """For learners of points: how many coordinates."""
+    reward: Reward = Reward()
+    publish_every: int = 0
+    """Reports between two models; a two-hundredth of the horizon when left out."""
+    delay: str = "10m"
+    """A device waits at random up to so long before it sends."""
+    retention: str = "90d"
+    """How long single reports are kept; what was learned from them stays."""
+    mode: Literal["live", "apprentice"] = "live"
+    """An apprentice only learns: devices show what the app would have shown anyway."""
+    tuning: dict[str, float | str] = {}
+
+
+def load_task_file(path: Path) -> TaskFile:
+    """A task from its TOML file."""
+    try:
+        return msgspec.toml.decode(path.read_bytes(), type=TaskFile)
+    except OSError as error:
+        raise ConfigurationError(f"cannot read {path}: {error.strerror}") from error
+    except msgspec.DecodeError as error:
+        raise ConfigurationError(f"{path} is not a task: {error}") from error
+
+
+def seconds(text: str) -> int:
+    """A duration.
+
+    >>> seconds("90s"), seconds("24h"), seconds("30d")
+    (90, 86400, 2592000)
+    """
+    number, unit = text[:-1], text[-1:]
+    if not (number.isdigit() and unit in UNITS):
+        raise ConfigurationError(f"a duration is a whole number and one of s, m, h, d, as in '24h'; got {text!r}")
+    return int(number) * UNITS[unit]
+
+
+# --- the contract ----------------------------------------------------------------------------------------------------
+
+
+class Gate(_Strict, frozen=True, kw_only=True):
+    """One mechanism that a device may answer through: its budget and its integers (see `privacy.mechanisms`)."""
+
+    epsilon: float
+    delta: float
+    numbers: dict[str, int | float | str | tuple[float, ...]]
+
+
+class RewardTerms(_Strict, frozen=True, kw_only=True):
+    """The declared range, the default, and after how many seconds it is reported."""
+
+    low: float
+    high: float
+    default: float
+    wait: int
+
+
+class Limit(_Strict, frozen=True, kw_only=True):
+    """What the task will ever ask of one device; the owner of the device may allow less."""
+
+    lifetime: float
+    lifetime_delta: float
+    window: float
+    window_days: int
+
+
+class Contract(_Strict, frozen=True, kw_only=True):
+    """All that a device must know to answer, and a privacy officer to judge."""
+
+    id: str
+    title: str
+    offers: Literal["model", "tickets"]
+    """Where the device gets what it chooses by: one model for everybody, or a ticket from the server."""
+    task: Task
+    actions: tuple[str, ...]
+    candidates: int
+    fields: dict[str, Field]
+    gates: tuple[Gate, ...]
+    """The first is the task's budget; the others are quieter."""
+    limit: Limit
+    reward: RewardTerms
+    publish_every: int
+    delay: int
+    expires: datetime.date
+    retention: int
+
+    def digest(self) -> str:
+        """A hash of the whole contract: a changed contract is another contract."""
+        return hashlib.sha256(msgspec.json.encode(self, order="deterministic")).hexdigest()
+
+
+class Status(_Strict, frozen=True, kw_only=True):
+    """What may change while a task lives."""
+
+    mode: Literal["live", "apprentice"] = "live"
+    paused: bool = False
+
+
+def features_of(file: TaskFile) -> int:
+    """The length of a feature vector: a constant and the fields, once for every named action."""
+    width = 1 + sum(field.width for field in file.fields.values())
+    return width * max(len(file.actions), 1)
+
+
+def check_file(file: TaskFile) -> None:
+    """Refuse what cannot work; the numbers of the learner are checked when the task is built."""
+    if not NAME.fullmatch(file.id):
+        raise ConfigurationError(f"id must be lower-case letters, digits and dashes, got {file.id!r}")
+    algorithm = algorithm_of(file.learner)
+    if algorithm.trust != "local":
+        raise ConfigurationError(f"{file.learner} hears raw data; it exists in simulation only")
+    if algorithm.actions == "features":
+        if not file.fields:
+            raise ConfigurationError(f"{file.learner} learns from features: declare at least one in [fields.NAME]")
+        if bool(file.actions) == (file.candidates > 0):
+            raise ConfigurationError("name the actions, or say how many candidates there are at most; not both")
+    elif file.fields or file.candidates:
+        raise ConfigurationError(f"{file.learner} takes no features; leave fields and candidates out")
+    if algorithm.actions == "points" and file.actions:
+        raise ConfigurationError(f"{file.learner} chooses points of a region; leave actions out")
+    if len(set(file.actions)) < len(file.actions):
+        raise ConfigurationError(f"actions must have different names, got {list(file.actions)}")
+    reward = file.reward
+    if not (math.isfinite(reward.low) and math.isfinite(reward.high) and reward.low < reward.high):
+        raise ConfigurationError(f"the reward needs finite low < high, got ({reward.low}, {reward.high})")
+    if not reward.low <= reward.default <= reward.high:
+        raise ConfigurationError(f"the default reward {reward.default:g} is outside {reward.low:g} to {reward.high:g}")
+    if file.mode == "apprentice" and algorithm.actions != "features":
+        raise ConfigurationError("an apprentice learns from what others choose: only tasks with features can do that")
+    if file.publish_every < 0:
+        raise ConfigurationError(f"publish_every must be at least 1, got {file.publish_every}")
+
+
+def limit_of(privacy: Privacy) -> Limit:
+    """What all reports of one device may cost; ten reports where the file does not say."""
+    lifetime = 10 * privacy.epsilon if privacy.lifetime is None else privacy.lifetime
+    window = lifetime if privacy.window is None else privacy.window
+    budget(lifetime, privacy.lifetime_delta)
+    if not privacy.epsilon <= window <= lifetime:
+        raise ConfigurationError(
+            f"budgets must grow from one report to a window to a lifetime, got {privacy.epsilon:g}, {window:g}, "
+            f"{lifetime:g}"
+        )
+    if privacy.window_days < 1:
+        raise ConfigurationError(f"window_days must be at least 1, got {privacy.window_days}")
+    return Limit(
+        lifetime=lifetime,
+        lifetime_delta=privacy.lifetime_delta,
+        window=window,
+        window_days=privacy.window_days,
+    )

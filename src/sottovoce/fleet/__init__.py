@@ -1,0 +1,1 @@
+"""Simulated people with real devices against a real server, over HTTP."""
