@@ -14,6 +14,7 @@ def main() -> None:
     from sottovoce.cli.audit import audit
     from sottovoce.cli.plan import plan
     from sottovoce.cli.reproduce import reproduce
+    from sottovoce.cli.serve import serve
     from sottovoce.cli.shuffle import shuffle
     from sottovoce.cli.simulate import simulate
     from sottovoce.core.errors import SottovoceError
@@ -30,6 +31,7 @@ def main() -> None:
     app.command()(audit)
     app.add_typer(reproduce, name="reproduce")
     app.command()(shuffle)
+    app.command()(serve)
     try:
         app()
     except SottovoceError as error:

@@ -103,6 +103,17 @@ class ModelDocument(_Strict, frozen=True, kw_only=True):
     """False when reports are not wanted now; choosing still works."""
 
 
+class WarmRow(_Strict, frozen=True, kw_only=True):
+    """One row of consented or public data: the arm (None with a model) and the message, in the clear."""
+
+    message: list[float]
+    action: int | None = None
+
+
+class WarmRows(_Strict, frozen=True, kw_only=True):
+    rows: list[WarmRow]
+
+
 class TaskDocument(_Strict, frozen=True, kw_only=True):
     """The public contract, its hash, and what may change."""
 
@@ -129,6 +140,6 @@ class Summary(_Strict, frozen=True, kw_only=True):
     epsilon: float
     bytes_per_report: int
     estimates: list[dict[str, Any]]
-    """Per action or coefficient: name, estimate, standard error, share of the offers."""
+    """Per arm: its name, share of the offers, reports (by weight), mean outcome and its standard error."""
     state: str
     """A hash of the state after `learned` reports: replay gives the same."""

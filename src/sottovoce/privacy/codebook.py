@@ -28,7 +28,11 @@ FIXED_POINT = 2**15
 _ROTATIONS = (13, 15, 26, 6, 17, 29, 16, 24)
 
 
-def threefry(key: tuple[int, int], first: NDArray[np.uint32], second: int) -> tuple[NDArray, NDArray]:
+Words = int | NDArray[np.int64]
+"""One 32-bit word for all counters, or one for each."""
+
+
+def threefry(key: tuple[Words, Words], first: NDArray[np.uint32], second: Words) -> tuple[NDArray, NDArray]:
     """Threefry-2x32-20 of the counters (first, second), both words.
 
     >>> [hex(int(w[0])) for w in threefry((0, 0), np.zeros(1, np.uint32), 0)]
@@ -36,7 +40,7 @@ def threefry(key: tuple[int, int], first: NDArray[np.uint32], second: int) -> tu
     """
     schedule = (key[0], key[1], key[0] ^ key[1] ^ 0x1BD11BDA)
     x = first + np.uint32(schedule[0])
-    y = np.full_like(first, (second + schedule[1]) & 0xFFFFFFFF)
+    y = np.zeros_like(first) + np.uint32((second + schedule[1]) & 0xFFFFFFFF)
     for group in range(5):
         for rotation in _ROTATIONS[4 * (group % 2) :][:4]:
             x += y
@@ -48,20 +52,28 @@ def threefry(key: tuple[int, int], first: NDArray[np.uint32], second: int) -> tu
 
 
 def candidates(seed: bytes, indices: NDArray[np.int64], dimension: int) -> NDArray[np.int64]:
-    """The integer vectors of these candidates, one a row.
+    """The integer vectors of these candidates, one a row; of one codebook, or of one each (as many seeds, joined).
 
     >>> candidates(bytes(12), np.arange(2), 3).shape
     (2, 3)
     """
     blocks = -(-dimension // 8)
-    words = np.frombuffer(seed, dtype=">u4").astype(np.int64)
+    words = np.frombuffer(seed, dtype=">u4").astype(np.int64).reshape(-1, 3)
     counters = (indices[:, None] * blocks + np.arange(blocks)).astype(np.uint32).ravel()
-    x, y = threefry((int(words[0]), int(words[1])), counters, int(words[2]))
+    left, right, second = _words(words, np.repeat(np.arange(len(indices)), blocks))
+    x, y = threefry((left, right), counters, second)
     octets = np.stack([x, y], axis=1).astype("<u4").view(np.uint8).reshape(len(indices), blocks * 8)[:, :dimension]
     rows, columns = np.nonzero(outermost(octets))
     counters = (indices[rows] * blocks * 8 + columns).astype(np.uint32)
-    fine, _ = threefry((int(words[0]), int(words[1])), counters, int(words[2]) ^ OUTER_STREAM)
+    left, right, second = _words(words, rows)
+    fine, _ = threefry((left, right), counters, second ^ OUTER_STREAM)
     return vectors(octets, fine)
+
+
+def _words(words: NDArray[np.int64], rows: NDArray[np.int64]) -> tuple[Words, Words, Words]:
+    """The three words of the seed for each of these rows, or those of the only seed."""
+    left, right, second = words[rows].T if len(words) > 1 else words[0].tolist()
+    return left, right, second
 
 
 def outermost(octets: NDArray[np.uint8]) -> NDArray[np.bool_]:

@@ -1,12 +1,12 @@
 """The server side of every mechanism: a report in, an unbiased estimate out, and what its noise is like."""
 
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.core.codec import unpack
 from sottovoce.core.errors import WireError
 from sottovoce.privacy import codebook
 from sottovoce.privacy.calibration import levels_variance, sphere_law
@@ -27,17 +27,34 @@ def decode(mechanism: Mechanism, report: bytes) -> Any:
 
 def decode_message(mechanism: Mechanism, report: bytes) -> NDArray[np.float64]:
     """The unbiased estimate of the message itself."""
+    check(mechanism, report)
+    return decode_messages(mechanism, [report])[0]
+
+
+def check(mechanism: Mechanism, report: bytes) -> None:
+    """Refuse bytes that no device would send: another length, a level or a candidate that there is not."""
+    if len(report) != report_size(mechanism):
+        raise WireError(f"this task's reports have {report_size(mechanism)} bytes, got {len(report)}")
+    match mechanism:
+        case Levels(levels=levels):
+            if (level := int.from_bytes(report, "big")) >= levels:
+                raise WireError(f"this task has {levels} levels, got level {level}")
+        case Sphere(candidates=count):
+            if (index := int.from_bytes(report[codebook.SEED_BYTES :], "big")) >= count:
+                raise WireError(f"this task's codebook has {count} candidates, got index {index}")
+
+
+def decode_messages(mechanism: Mechanism, reports: Sequence[bytes]) -> NDArray[np.float64]:
+    """The estimates of many messages, one a row; the reports were checked before."""
     match mechanism:
         case Levels():
-            (level,) = unpack(report, 1, mechanism.width)
-            if level >= mechanism.levels:
-                raise WireError(f"this task has {mechanism.levels} levels, got level {level}")
-            return np.array([levels_reach(mechanism) * (2 * level / (mechanism.levels - 1) - 1)])
+            levels = np.array([int.from_bytes(report, "big") for report in reports], dtype=float)[:, None]
+            return levels_reach(mechanism) * (2 * levels / (mechanism.levels - 1) - 1)
         case Sphere():
-            return _decode_sphere(mechanism, report)
+            return _decode_sphere(mechanism, reports)
         case Gaussian() | Laplace():
-            grid = unpack(report, size(mechanism.domain), 8, signed=True)
-            return np.array(grid, dtype=float) / RESOLUTION * np.repeat(mechanism.scales, mechanism.domain.blocks)
+            grid = np.frombuffer(b"".join(reports), ">i8").reshape(len(reports), -1)
+            return grid / RESOLUTION * np.repeat(mechanism.scales, mechanism.domain.blocks)
 
 
 def report_size(mechanism: Mechanism) -> int:
@@ -62,14 +79,12 @@ def levels_reach(mechanism: Levels) -> float:
     return total / (mechanism.keep - mechanism.flip)
 
 
-def _decode_sphere(mechanism: Sphere, report: bytes) -> NDArray[np.float64]:
-    if len(report) != report_size(mechanism):
-        raise WireError(f"this task's reports have {report_size(mechanism)} bytes, got {len(report)}")
-    seed, index = report[: codebook.SEED_BYTES], int.from_bytes(report[codebook.SEED_BYTES :], "big")
-    if index >= mechanism.candidates:
-        raise WireError(f"this task's codebook has {mechanism.candidates} candidates, got index {index}")
-    vector = codebook.candidates(seed, np.array([index]), size(mechanism.domain) + 1)[0].astype(float)
-    return vector[:-1] * (mechanism.domain.radius / (mechanism.mean * float(np.linalg.norm(vector))))
+def _decode_sphere(mechanism: Sphere, reports: Sequence[bytes]) -> NDArray[np.float64]:
+    seeds = b"".join(report[: codebook.SEED_BYTES] for report in reports)
+    indices = np.array([int.from_bytes(report[codebook.SEED_BYTES :], "big") for report in reports])
+    vectors = codebook.candidates(seeds, indices, size(mechanism.domain) + 1).astype(float)
+    lengths = np.sqrt(np.sum(vectors * vectors, axis=1, keepdims=True))
+    return vectors[:, :-1] * (mechanism.domain.radius / (mechanism.mean * lengths))
 
 
 class Noise(NamedTuple):

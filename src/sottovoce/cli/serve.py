@@ -1,0 +1,41 @@
+"""`sottovoce serve`: the live server."""
+
+import os
+import socket
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sottovoce.core.errors import ConfigurationError
+
+
+def serve(
+    data: Annotated[Path, typer.Option(help="Folder of the journal and what was learned.", file_okay=False)] = Path(
+        "data"
+    ),
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="0 takes a free one and logs it.")] = 8080,
+    rate: Annotated[float, typer.Option(help="Requests a second for each client address; 0 is no limit.")] = 2000.0,
+) -> None:
+    """Run the server: offers out, private reports in, learning beside. The admin token is SOTTOVOCE_ADMIN_TOKEN."""
+    try:
+        from sottovoce.service.server import serve as run
+    except ModuleNotFoundError as error:
+        raise ConfigurationError(
+            f"the server needs its extras ({error.name}): pip install 'sottovoce[server]'"
+        ) from error
+
+    run(data, host=host, port=_checked(host, port), token=os.environ.get("SOTTOVOCE_ADMIN_TOKEN", ""), rate=rate)
+
+
+def _checked(host: str, port: int) -> int:
+    """The port, or a free one for 0; refuses one that is taken."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            raise ConfigurationError(f"cannot listen on {host}:{port}: {error.strerror}") from error
+        return probe.getsockname()[1]

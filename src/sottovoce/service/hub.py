@@ -1,0 +1,219 @@
+"""What the routes stand on: the tasks, the journal's writer, and the learner's process."""
+
+import asyncio
+import contextlib
+import logging
+import sys
+import time
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import msgspec
+
+from sottovoce.core.contract import DAY, Status, TaskFile
+from sottovoce.core.errors import SottovoceError
+from sottovoce.core.wire import ModelReports, TicketReports, Verdict, WarmRows
+from sottovoce.privacy.contract import contract_of
+from sottovoce.service.journal import Journal
+from sottovoce.service.learner import News
+from sottovoce.service.live import LiveTask
+from sottovoce.service.logs import log
+from sottovoce.service.metrics import Metrics
+from sottovoce.service.problems import Problem
+from sottovoce.service.store import Entry, TaskRow
+from sottovoce.service.store.sqlite import SqliteStore
+
+HOUSEKEEPING_SECONDS = 3600.0
+
+
+class Hub:
+    """One data folder, served by one process."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.metrics = Metrics()
+        self._reading = SqliteStore(folder)
+        self.journal = Journal(SqliteStore(folder), self._committed)
+        self._key = self._reading.secret("tickets")
+        self.tasks: dict[str, LiveTask] = {}
+        for row in self._reading.tasks():
+            self._add(row)
+        self._learner: asyncio.subprocess.Process | None = None
+        self._work: list[asyncio.Task] = []
+        self._stopping = False
+
+    # --- life --------------------------------------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        self._work = [asyncio.create_task(self._keep_learning()), asyncio.create_task(self._keep_house())]
+
+    async def stop(self) -> None:
+        """Write what waits, let the learner save its state, and end."""
+        self._stopping = True
+        self.journal.close()
+        if self._learner and self._learner.stdin and self._learner.returncode is None:
+            self._learner.stdin.close()
+            try:
+                await asyncio.wait_for(self._learner.wait(), 20)
+            except TimeoutError:
+                self._learner.kill()
+        for work in self._work:
+            work.cancel()
+        await asyncio.gather(*self._work, return_exceptions=True)
+        self._reading.close()
+
+    @property
+    def ready(self) -> bool:
+        alive = self._learner is not None and self._learner.returncode is None
+        return alive and all(task.ready for task in self.tasks.values())
+
+    # --- tasks -------------------------------------------------------------------------------------------------------
+
+    def task(self, id: str) -> LiveTask:
+        if id not in self.tasks:
+            raise Problem("not-found", "there is no such task")
+        return self.tasks[id]
+
+    async def create(self, file: TaskFile) -> tuple[LiveTask, bool]:
+        """The task, and whether it is new."""
+        try:
+            contract = contract_of(file)
+        except SottovoceError as error:
+            raise Problem("bad-task", str(error)) from error
+        known = self.tasks.get(contract.id)
+        if known is None:
+            status = Status(mode=file.mode)
+            row = await self.journal.write(lambda store: store.create(contract, status))
+            task = self._add(row)
+            self._poke()
+            log("task created", task=contract.id, learner=contract.task.learner, epsilon=contract.task.epsilon)
+            return task, True
+        if known.digest != contract.digest():
+            raise Problem(
+                "contract-differs",
+                f"{contract.id} exists with another contract, which its devices have pinned; choose another id",
+            )
+        return known, False
+
+    async def change(self, task: LiveTask, **changes: bool | str) -> None:
+        status = msgspec.structs.replace(task.status, **changes)
+        await self.journal.write(lambda store: store.set_status(task.number, status))
+        task.set_status(status)
+        log("status changed", task=task.contract.id, mode=status.mode, paused=status.paused)
+
+    async def warm(self, task: LiveTask, rows: WarmRows) -> int:
+        reports = task.warm_reports(rows.rows, time.time())
+        await self.journal.append(reports)
+        task.warm += len(reports)
+        task.reports += len(reports)
+        self._poke()
+        log("task warmed up", task=task.contract.id, rows=len(reports))
+        return len(reports)
+
+    # --- reports -----------------------------------------------------------------------------------------------------
+
+    async def hear(self, task: LiveTask, batch: TicketReports | ModelReports) -> list[Verdict]:
+        """One verdict per report; those accepted are on disk."""
+        now = time.time()
+        judged = (
+            task.judge_tickets(batch.reports, now)
+            if isinstance(batch, TicketReports)
+            else task.judge_models(batch.reports, now)
+        )
+        good = [one for one in judged if not isinstance(one, str)]
+        fresh = iter(await self.journal.append(good) if good else [])
+        verdicts: list[Verdict] = [
+            one if isinstance(one, str) else "accepted" if next(fresh) else "duplicate" for one in judged
+        ]
+        for verdict in set(verdicts):
+            count = verdicts.count(verdict)
+            self.metrics.reports.labels(task.contract.id, verdict).inc(count)
+            task.count(verdict, count)
+        self._poke()
+        return verdicts
+
+    def entries(self) -> Iterator[list[Entry]]:
+        """The whole journal, piece by piece, through a connection of its own."""
+        store, after = SqliteStore(self.folder), 0
+        try:
+            while found := store.entries(after, 1000):
+                yield found
+                after = found[-1].seq
+        finally:
+            store.close()
+
+    def page(self) -> bytes:
+        """The metrics, brought up to date."""
+        self.metrics.waiting.set(self.journal.waiting)
+        for id, task in self.tasks.items():
+            self.metrics.journalled.labels(id).set(task.reports)
+            self.metrics.learned.labels(id).set(task.news.learned if task.news else 0)
+            self.metrics.published.labels(id).set(task.news.published if task.news else 0)
+        return self.metrics.page()
+
+    def _committed(self, reports: int, seconds: float) -> None:
+        self.metrics.commit.observe(seconds)
+        self.metrics.group.observe(reports)
+
+    def _add(self, row: TaskRow) -> LiveTask:
+        task = LiveTask(row, self._key, *self._reading.count(row.number))
+        self.tasks[row.contract.id] = task
+        return task
+
+    # --- the learner -------------------------------------------------------------------------------------------------
+
+    def _poke(self) -> None:
+        """Tell the learner that there is something new; a poke that finds the pipe full is not needed."""
+        if self._learner and self._learner.stdin and not self._learner.stdin.is_closing():
+            transport = self._learner.stdin.transport
+            if not transport.get_write_buffer_size():
+                self._learner.stdin.write(b"\n")
+
+    async def _keep_learning(self) -> None:
+        """Start the learner, hear its news, and start it again should it ever end."""
+        pause = 0.1
+        while not self._stopping:
+            command = (sys.executable, "-m", "sottovoce.service.learner", str(self.folder))
+            pipe = asyncio.subprocess.PIPE
+            self._learner = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe, limit=2**20)
+            assert self._learner.stdout is not None
+            async for line in self._learner.stdout:
+                await self._hear_news(msgspec.json.decode(line, type=News))
+                pause = 0.1
+            await self._learner.wait()
+            if not self._stopping:
+                log("learner ended; starting it again", logging.ERROR, status=self._learner.returncode)
+                self.metrics.restarts.inc()
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, 10.0)
+
+    async def _hear_news(self, news: News) -> None:
+        task = next(task for task in self.tasks.values() if task.number == news.task)
+        if news.fresh or not task.ready:
+            task.take(self._reading.publications(task.number))
+        task.news = news
+        if news.base:
+            day = int(time.time() - task.contract.retention) // DAY
+            gone = await self.journal.write(lambda store: store.forget(task.number, day, news.seq))
+            log("reports forgotten", task=task.contract.id, reports=gone)
+
+    async def _keep_house(self) -> None:
+        """Ask for a base wherever single reports are older than their task keeps them."""
+        while True:
+            for task in list(self.tasks.values()):
+                oldest = self._reading.oldest(task.number)
+                overdue = oldest is not None and oldest < int(time.time() - task.contract.retention) // DAY
+                if overdue and self._learner and self._learner.stdin:
+                    self._learner.stdin.write(f"{task.number}\n".encode())
+            await asyncio.sleep(HOUSEKEEPING_SECONDS)
+
+
+@contextlib.asynccontextmanager
+async def running(folder: Path) -> AsyncIterator[Hub]:
+    """A hub for as long as the context lasts."""
+    hub = Hub(folder)
+    await hub.start()
+    try:
+        yield hub
+    finally:
+        await hub.stop()

@@ -1,0 +1,30 @@
+"""What an operator watches: counters and gauges for Prometheus. Labels name tasks and verdicts, never people."""
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
+
+class Metrics:
+    """One registry per server.
+
+    >>> metrics = Metrics()
+    >>> metrics.reports.labels("headline", "accepted").inc(3)
+    >>> b'sottovoce_reports_total{task="headline",verdict="accepted"} 3.0' in metrics.page()
+    True
+    """
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        here = {"registry": self._registry, "namespace": "sottovoce"}
+        self.requests = Counter("requests", "Answers by route and status.", ["route", "status"], **here)
+        self.reports = Counter("reports", "Reports by verdict.", ["task", "verdict"], **here)
+        self.tickets = Counter("tickets", "Tickets handed out.", ["task"], **here)
+        self.commit = Histogram("commit_seconds", "Time to put a group of reports on disk.", **here)
+        self.group = Histogram("commit_reports", "Reports in a group.", buckets=[1, 4, 16, 64, 256, 1024, 4096], **here)
+        self.waiting = Gauge("journal_waiting", "Reports that are not on disk yet.", **here)
+        self.journalled = Gauge("journalled", "Reports in the journal.", ["task"], **here)
+        self.learned = Gauge("learned", "Reports folded into the state.", ["task"], **here)
+        self.published = Gauge("published", "Reports folded at the newest publication.", ["task"], **here)
+        self.restarts = Counter("learner_restarts", "How often the learner had to be started again.", **here)
+
+    def page(self) -> bytes:
+        return generate_latest(self._registry)

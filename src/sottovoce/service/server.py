@@ -1,0 +1,48 @@
+"""`sottovoce serve`: one process that listens, and its learner."""
+
+import asyncio
+import fcntl
+import logging
+import signal
+from pathlib import Path
+from typing import IO
+
+from granian.constants import Interfaces
+from granian.server.embed import Server
+
+from sottovoce.core.errors import ConfigurationError
+from sottovoce.service.app import Api
+from sottovoce.service.hub import running
+from sottovoce.service.logs import log, to_stderr
+
+
+def serve(folder: Path, *, host: str, port: int, token: str, rate: float) -> None:
+    """Listen until told to stop (SIGTERM or SIGINT); then write what waits and end."""
+    to_stderr()
+    with _only_server(folder):
+        asyncio.run(_serve(folder, host, port, token, rate))
+
+
+async def _serve(folder: Path, host: str, port: int, token: str, rate: float) -> None:
+    async with running(folder) as hub:
+        application = Api(hub, token, rate).application()
+        server = Server(application, host, port, interface=Interfaces.ASGINL, websockets=False, log_enabled=False)
+        for name in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(name, server.stop)
+        log("listening", address=f"http://{host}:{port}", data=str(folder), tasks=len(hub.tasks))
+        if not token:
+            log("no admin token: tasks cannot be managed; set SOTTOVOCE_ADMIN_TOKEN", logging.WARNING)
+        await server.serve()
+        log("stopping")
+    log("stopped")
+
+
+def _only_server(folder: Path) -> IO[str]:
+    """A lock that ends with the process, however it ends."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = open(folder / "server.lock", "w")  # noqa: SIM115 (the caller's context closes it)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        raise ConfigurationError(f"another server uses {folder}; stop it, or choose another --data") from error
+    return lock

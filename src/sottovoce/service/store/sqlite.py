@@ -1,0 +1,194 @@
+"""The embedded store: two SQLite files in one folder, write-ahead logged, no server and nothing to install.
+
+`journal.sqlite` is written by the web process alone and synced at every commit: an acknowledged report survives the
+loss of power. `learned.sqlite` is written by the learner alone; all of it can be computed again from the journal.
+"""
+
+import itertools
+import secrets
+import sqlite3
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from sottovoce.core.contract import Contract, Status
+from sottovoce.core.errors import ConfigurationError
+from sottovoce.service.store import WARM, Entry, Publication, Report, Snapshot, TaskRow
+
+JOURNAL = """
+CREATE TABLE IF NOT EXISTS secrets (name TEXT PRIMARY KEY, value BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS tasks (
+  number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, contract BLOB NOT NULL, status BLOB NOT NULL,
+  forgotten INTEGER NOT NULL DEFAULT 0
+);
+CREATE TABLE IF NOT EXISTS journal (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT, task INTEGER NOT NULL, id BLOB NOT NULL, day INTEGER NOT NULL,
+  gate INTEGER NOT NULL, context BLOB NOT NULL, payload BLOB NOT NULL
+);
+CREATE UNIQUE INDEX IF NOT EXISTS once ON journal (task, id);
+"""
+
+LEARNED = """
+CREATE TABLE IF NOT EXISTS publications (
+  task INTEGER NOT NULL, learned INTEGER NOT NULL, version TEXT NOT NULL, body BLOB NOT NULL, memo BLOB NOT NULL,
+  superseded INTEGER NOT NULL, PRIMARY KEY (task, learned)
+);
+CREATE TABLE IF NOT EXISTS snapshots (
+  task INTEGER NOT NULL, learned INTEGER NOT NULL, seq INTEGER NOT NULL, published INTEGER NOT NULL,
+  state BLOB NOT NULL, base INTEGER NOT NULL, PRIMARY KEY (task, base)
+);
+"""
+
+ROWS = (256, 64, 16, 4, 1)
+"""Rows of one INSERT. One statement is one call into SQLite, so the writer rarely waits for Python's lock."""
+
+COLUMNS = len(Report._fields)
+
+
+class SqliteStore:
+    """See the module's first lines. One object per process or thread that uses it."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._journal = _open(folder / "journal.sqlite", JOURNAL, durable=True)
+        self._learned = _open(folder / "learned.sqlite", LEARNED, durable=False)
+
+    def close(self) -> None:
+        self._journal.close()
+        self._learned.close()
+
+    # --- the web process writes --------------------------------------------------------------------------------------
+
+    def secret(self, name: str) -> bytes:
+        self._journal.execute("INSERT OR IGNORE INTO secrets VALUES (?, ?)", (name, secrets.token_bytes(32)))
+        return self._journal.execute("SELECT value FROM secrets WHERE name = ?", (name,)).fetchone()[0]
+
+    def create(self, contract: Contract, status: Status) -> TaskRow:
+        row = (contract.id, msgspec.json.encode(contract), msgspec.json.encode(status))
+        done = self._journal.execute("INSERT INTO tasks (id, contract, status) VALUES (?, ?, ?)", row)
+        assert done.lastrowid is not None
+        return TaskRow(done.lastrowid, contract, status)
+
+    def set_status(self, number: int, status: Status) -> None:
+        self._journal.execute("UPDATE tasks SET status = ? WHERE number = ?", (msgspec.json.encode(status), number))
+
+    def append(self, reports: Sequence[Report]) -> list[bool]:
+        journal = self._journal
+        journal.execute("BEGIN IMMEDIATE")
+        try:
+            last, fresh = self._last(), 0
+            for chunk in _chunks(reports):
+                values = list(itertools.chain.from_iterable(chunk))
+                fresh += journal.execute(_insert(len(chunk)), values).rowcount
+            new = {(report.task, report.id) for report in reports} if fresh == len(reports) else self._since(last)
+            journal.execute("COMMIT")
+        except BaseException:
+            journal.execute("ROLLBACK")
+            raise
+        return [_take(new, (report.task, report.id)) for report in reports]
+
+    def forget(self, task: int, day: int, seq: int) -> int:
+        journal = self._journal
+        journal.execute("BEGIN IMMEDIATE")
+        gone = journal.execute("DELETE FROM journal WHERE task = ? AND day < ? AND seq <= ?", (task, day, seq)).rowcount
+        journal.execute("UPDATE tasks SET forgotten = forgotten + ? WHERE number = ?", (gone, task))
+        journal.execute("COMMIT")
+        return gone
+
+    # --- the learner writes ------------------------------------------------------------------------------------------
+
+    def publish(self, task: int, publication: Publication, now: int, closed: int) -> None:
+        run = self._learned.execute
+        before = "task = ? AND learned < ?"
+        run("BEGIN IMMEDIATE")
+        run(
+            f"UPDATE publications SET superseded = ? WHERE {before} AND superseded = 0",
+            (now, task, publication.learned),
+        )
+        old = f"{before} AND (superseded < ? OR version = '')"
+        run(f"DELETE FROM publications WHERE {old} AND memo = x''", (task, publication.learned, closed))
+        run(f"UPDATE publications SET body = x'' WHERE {old}", (task, publication.learned, closed))
+        run("INSERT OR REPLACE INTO publications VALUES (?, ?, ?, ?, ?, ?)", (task, *publication))
+        run("COMMIT")
+
+    def save(self, task: int, snapshot: Snapshot) -> None:
+        self._learned.execute("INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?, ?, ?)", (task, *snapshot))
+
+    # --- both read ---------------------------------------------------------------------------------------------------
+
+    def tasks(self) -> list[TaskRow]:
+        rows = self._journal.execute("SELECT number, contract, status FROM tasks ORDER BY number").fetchall()
+        return [
+            TaskRow(number, msgspec.json.decode(contract, type=Contract), msgspec.json.decode(status, type=Status))
+            for number, contract, status in rows
+        ]
+
+    def count(self, task: int) -> tuple[int, int]:
+        counts = "SELECT count(*), coalesce(sum(gate = ?), 0) FROM journal WHERE task = ?"
+        kept, warm = self._journal.execute(counts, (WARM, task)).fetchone()
+        (gone,) = self._journal.execute("SELECT forgotten FROM tasks WHERE number = ?", (task,)).fetchone()
+        return kept + gone, warm
+
+    def oldest(self, task: int) -> int | None:
+        row = self._journal.execute("SELECT day FROM journal WHERE task = ? ORDER BY seq LIMIT 1", (task,)).fetchone()
+        return row[0] if row else None
+
+    def entries(self, after: int, most: int) -> list[Entry]:
+        rows = self._journal.execute("SELECT * FROM journal WHERE seq > ? ORDER BY seq LIMIT ?", (after, most))
+        return [Entry(seq, Report(*report)) for seq, *report in rows.fetchall()]
+
+    def entries_of(self, task: int, after: int) -> Iterator[Entry]:
+        while found := self.entries(after, 4096):
+            yield from (entry for entry in found if entry.report.task == task)
+            after = found[-1].seq
+
+    def publications(self, task: int) -> list[Publication]:
+        wanted = ", ".join(Publication._fields)
+        rows = self._learned.execute(f"SELECT {wanted} FROM publications WHERE task = ? ORDER BY learned", (task,))
+        return [Publication(*row) for row in rows.fetchall()]
+
+    def snapshot(self, task: int, base: bool = False) -> Snapshot | None:
+        wanted = ", ".join(Snapshot._fields)
+        row = self._learned.execute(f"SELECT {wanted} FROM snapshots WHERE task = ? AND base = ?", (task, base))
+        found = row.fetchone()
+        return Snapshot(*found) if found else None
+
+    def _last(self) -> int:
+        return self._journal.execute("SELECT coalesce(max(seq), 0) FROM journal").fetchone()[0]
+
+    def _since(self, seq: int) -> set[tuple[int, bytes]]:
+        return set(self._journal.execute("SELECT task, id FROM journal WHERE seq > ?", (seq,)).fetchall())
+
+
+def _open(path: Path, schema: str, *, durable: bool) -> sqlite3.Connection:
+    try:
+        connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=30.0)
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+        connection.executescript(schema)
+    except sqlite3.Error as error:
+        raise ConfigurationError(f"cannot use {path}: {error}") from error
+    return connection
+
+
+def _chunks(reports: Sequence[Report]) -> Iterator[Sequence[Report]]:
+    start = 0
+    while start < len(reports):
+        size = next(size for size in ROWS if size <= len(reports) - start)
+        yield reports[start : start + size]
+        start += size
+
+
+def _insert(rows: int) -> str:
+    one = f"({', '.join('?' * COLUMNS)})"
+    return f"INSERT OR IGNORE INTO journal ({', '.join(Report._fields)}) VALUES {', '.join([one] * rows)}"
+
+
+def _take(new: set[tuple[int, bytes]], key: tuple[int, bytes]) -> bool:
+    """True the first time only: one batch may hold a report twice."""
+    try:
+        new.remove(key)
+    except KeyError:
+        return False
+    return True
