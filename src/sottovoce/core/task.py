@@ -69,6 +69,8 @@ class Algorithm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """The simulated world it is first tried in; empty for the usual one of its kind of actions."""
     question: tuple[str, ...] = ()
     """Names of tuning that say what is looked for, not how: where presets are compared, all are asked the same."""
+    weighs: bool = True
+    """Can a noisier report count for less? Not where the state has whole numbers, phases say."""
     trust: Literal["local", "central", "none"] = "local"
     """Who hears raw data: nobody (local), a curator who keeps it (central), the learner (none); simulation only."""
 

@@ -116,7 +116,10 @@ def contract_of(file: TaskFile) -> Contract:
 def _mechanisms(file: TaskFile, resolved: Task) -> list[Mechanism]:
     full = mechanism_of(resolved)
     quieter = file.privacy.quieter
-    chosen = tuple(share * resolved.epsilon for share in QUIETER) if quieter is None else quieter
+    weighs = algorithm_of(file.learner).weighs
+    if quieter and not weighs:
+        raise ConfigurationError(f"{file.learner} cannot weigh reports; leave privacy.quieter out, or say quieter = []")
+    chosen = tuple(share * resolved.epsilon for share in QUIETER if weighs) if quieter is None else quieter
     if any(not 0 < epsilon < resolved.epsilon for epsilon in chosen):
         raise ConfigurationError(f"quieter budgets lie between 0 and {resolved.epsilon:g}, got {list(chosen)}")
     budgets = [Budget(epsilon, resolved.delta) for epsilon in sorted(chosen, reverse=True)]

@@ -24,6 +24,8 @@ from sottovoce.service.store import Entry, TaskRow
 from sottovoce.service.store.sqlite import SqliteStore
 
 HOUSEKEEPING_SECONDS = 3600.0
+PREPARING_SECONDS = 60.0
+"""How long the creator of a task waits for its first offer; the task exists all the same."""
 
 
 class Hub:
@@ -86,6 +88,8 @@ class Hub:
             row = await self.journal.write(lambda store: store.create(contract, status))
             task = self._add(row)
             self._poke()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(task.prepared.wait(), PREPARING_SECONDS)
             log("task created", task=contract.id, learner=contract.task.learner, epsilon=contract.task.epsilon)
             return task, True
         if known.digest != contract.digest():

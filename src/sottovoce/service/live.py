@@ -1,5 +1,6 @@
 """One task as the web process holds it: judges reports, hands out tickets, serves the model. No learning here."""
 
+import asyncio
 import datetime
 import hashlib
 import secrets
@@ -68,6 +69,7 @@ class LiveTask:
         """Versions that reports may name, and when each was superseded (0: not yet)."""
         self._turn = 0
         self._model: Representation | None = None
+        self.prepared = asyncio.Event()
 
     # --- what the learner published ----------------------------------------------------------------------------------
 
@@ -89,6 +91,7 @@ class LiveTask:
         self._versions = {one.version: one.superseded for one in publications if one.body}
         self._turn = 0
         self._model = self._model_document()
+        self.prepared.set()
 
     # --- offers ------------------------------------------------------------------------------------------------------
 

@@ -5,7 +5,8 @@ so an arm is a multinomial and its posterior a Dirichlet (Riou and Honda, "Bandi
 for bounded reward distributions", ALT 2020); k = 2 is the Beta posterior on bits, which Gajane, Urvoy and Kaufmann
 ("Corrupt bandits for preserving local privacy", ALT 2018) prove asymptotically optimal for the channel.
 
-An estimate between two levels (zero noise) counts for both in proportion. With Gaussian noise the posterior of the mean
+An estimate between two levels (zero noise) counts for both in proportion; one beyond them (a quieter report reaches
+further) by the same line, for the last level and against the one before, so that the mean is kept. With Gaussian noise the posterior of the mean
 is normal with the known variance. Randomised response keeps the order of the arms, so no noise has to be undone.
 """
 
@@ -46,13 +47,15 @@ class Thompson:
     def tell(self, state: State, memo: jax.Array, estimate: jax.Array) -> State:
         if not self.levels:
             return State(state.counts.at[memo].add(jnp.stack([jnp.ones_like(estimate), estimate])))
-        place = jnp.clip((estimate - 0.5) / (2 * self.reach) + 0.5, 0.0, 1.0) * (self.levels - 1)
-        nearness = jnp.maximum(0.0, 1 - jnp.abs(place - jnp.arange(self.levels)))
-        return State(state.counts.at[memo].add(nearness))
+        place = ((estimate - 0.5) / (2 * self.reach) + 0.5) * (self.levels - 1)
+        below = jnp.clip(jnp.floor(place), 0, self.levels - 2)
+        levels, beyond = jnp.arange(self.levels), place - below
+        share = jnp.where(levels == below, 1 - beyond, 0.0) + jnp.where(levels == below + 1, beyond, 0.0)
+        return State(state.counts.at[memo].add(share))
 
     def _from_levels(self, state: State, key: Key) -> jax.Array:
         """The mean loss of each arm under one draw of its Dirichlet posterior."""
-        return jax.random.dirichlet(key, 1 + state.counts) @ jnp.linspace(0.0, 1.0, self.levels)
+        return jax.random.dirichlet(key, 1 + jnp.maximum(state.counts, 0.0)) @ jnp.linspace(0.0, 1.0, self.levels)
 
     def _from_normal(self, state: State, key: Key) -> jax.Array:
         pulls, total = state.counts.T

@@ -49,6 +49,8 @@ class TsallisInf:
     estimator: str
     second_moment: float
     reach: float
+    clip: float
+    """Where estimates are cut: at the reach of unbounded noise; nowhere else, as quieter reports reach further."""
 
     def init(self) -> State:
         even = jnp.full(self.arms, 1.0 / self.arms)
@@ -60,7 +62,7 @@ class TsallisInf:
         return Offer(arm, Memo(arm, pick(state.weights, arm), self._baseline(state)))
 
     def tell(self, state: State, memo: Memo, estimate: jax.Array) -> State:
-        loss = jnp.clip(estimate, 0.5 - self.reach, 0.5 + self.reach)
+        loss = jnp.clip(estimate, 0.5 - self.clip, 0.5 + self.clip)
         weighted = (loss - pick(memo.baseline, memo.arm)) / memo.weight
         played = jnp.arange(self.arms) == memo.arm
         losses = state.losses + memo.baseline + jnp.where(played, weighted, 0.0)
@@ -103,9 +105,11 @@ def tsallis_weights(losses: jax.Array, rate: jax.Array, guess: jax.Array) -> tup
 def build(task: Task, noise: Noise) -> TsallisInf:
     """The learner for this task and this noise."""
     bounded = math.isfinite(noise.bound)
+    reach = noise.bound if bounded else 0.5 + largest_noise(noise, task.rounds)
     return TsallisInf(
         arms=task.arms,
         estimator=str(task.tuning["estimator"]),
         second_moment=min(noise.bound**2, 0.25 + noise.variance),
-        reach=noise.bound if bounded else 0.5 + largest_noise(noise, task.rounds),
+        reach=reach,
+        clip=math.inf if bounded else reach,
     )
