@@ -70,7 +70,7 @@ class Algorithm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     question: tuple[str, ...] = ()
     """Names of tuning that say what is looked for, not how: where presets are compared, all are asked the same."""
     weighs: bool = True
-    """Can a noisier report count for less? Not where the state has whole numbers, phases say."""
+    """Can a noisier report count for less? Not where the state has whole numbers (phases), or estimates are cut."""
     trust: Literal["local", "central", "none"] = "local"
     """Who hears raw data: nobody (local), a curator who keeps it (central), the learner (none); simulation only."""
 

@@ -31,11 +31,12 @@ class Memo(NamedTuple):
     weight: jax.Array
 
 
-@configuration("arms")
+@configuration("arms", "bounded")
 class Exp3:
     """See the module's first lines."""
 
     arms: int
+    bounded: bool
     reach: float
 
     def init(self) -> State:
@@ -48,7 +49,8 @@ class Exp3:
         return Offer(arm, Memo(arm, pick(weights, arm)))
 
     def tell(self, state: State, memo: Memo, estimate: jax.Array) -> State:
-        loss = jnp.clip((estimate - 0.5) / (2 * self.reach) + 0.5, 0.0, 1.0)
+        loss = (estimate - 0.5) / (2 * self.reach) + 0.5
+        loss = loss if self.bounded else jnp.clip(loss, 0.0, 1.0)
         played = jnp.arange(self.arms) == memo.arm
         return State(state.losses + jnp.where(played, loss / memo.weight, 0.0), state.round + 1)
 
@@ -56,4 +58,5 @@ class Exp3:
 def build(task: Task, noise: Noise) -> Exp3:
     """The learner for this task and this noise."""
     bounded = math.isfinite(noise.bound)
-    return Exp3(arms=task.arms, reach=noise.bound if bounded else 0.5 + largest_noise(noise, task.rounds))
+    reach = noise.bound if bounded else 0.5 + largest_noise(noise, task.rounds)
+    return Exp3(arms=task.arms, bounded=bounded, reach=reach)

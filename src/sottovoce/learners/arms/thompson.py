@@ -6,8 +6,9 @@ for bounded reward distributions", ALT 2020); k = 2 is the Beta posterior on bit
 ("Corrupt bandits for preserving local privacy", ALT 2018) prove asymptotically optimal for the channel.
 
 An estimate between two levels (zero noise) counts for both in proportion; one beyond them (a quieter report reaches
-further) by the same line, for the last level and against the one before, so that the mean is kept. With Gaussian noise the posterior of the mean
-is normal with the known variance. Randomised response keeps the order of the arms, so no noise has to be undone.
+further) by the same line, for the last level and against the one before, so that the mean is kept. With Gaussian noise
+the posterior of the mean is normal with the known variance. Randomised response keeps the order of the arms, so no
+noise has to be undone.
 """
 
 import math
