@@ -1,6 +1,5 @@
 """Reports as bytes: fixed size, big-endian integers, base64url without padding in JSON."""
 
-import base64
 import binascii
 
 from sottovoce.core.errors import WireError
@@ -32,7 +31,7 @@ def to_text(payload: bytes) -> str:
     >>> to_text(b"whisper")
     'd2hpc3Blcg'
     """
-    return base64.urlsafe_b64encode(payload).rstrip(b"=").decode()
+    return binascii.b2a_base64(payload, newline=False).translate(_TO_URL, b"=").decode()
 
 
 def from_text(text: str) -> bytes:
@@ -42,9 +41,13 @@ def from_text(text: str) -> bytes:
     b'whisper'
     """
     try:
-        payload = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
-    except (binascii.Error, ValueError) as error:
+        payload = binascii.a2b_base64(text.encode("ascii").translate(_FROM_URL) + b"=" * (-len(text) % 4))
+    except ValueError as error:
         raise WireError("a report must be base64url without padding") from error
     if to_text(payload) != text:
         raise WireError("a report must be base64url without padding")
     return payload
+
+
+_TO_URL = bytes.maketrans(b"+/", b"-_")
+_FROM_URL = bytes.maketrans(b"-_", b"+/")

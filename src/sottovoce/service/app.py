@@ -4,6 +4,7 @@ import functools
 import hashlib
 import hmac
 import math
+import re
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, TypeVar
@@ -14,6 +15,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sottovoce.core.codec import to_text
 from sottovoce.core.contract import TaskFile
@@ -33,6 +35,7 @@ from sottovoce.service.logs import log
 from sottovoce.service.openapi import document
 from sottovoce.service.problems import Problem
 
+REPORTS = re.compile(r"/v1/tasks/(?P<id>[^/]+)/reports")
 Route_ = Callable[[Request], Awaitable[Response]]
 JSON, MESSAGEPACK = "application/json", "application/msgpack"
 MODEL_SECONDS = 30
@@ -49,12 +52,26 @@ class Api:
         self._token = hashlib.sha256(token.encode()).digest() if token else b""
         self._limit = RateLimit(rate)
 
-    def application(self) -> Starlette:
+    def application(self) -> ASGIApp:
+        """All routes; the busiest of them is found without the router."""
+        routed, reports = self._routed(), self._guarded("/v1/tasks/{id}/reports", self.reports)
+
+        async def application(scope: Scope, receive: Receive, send: Send) -> None:
+            if scope["type"] == "http" and scope["method"] == "POST" and (found := REPORTS.fullmatch(scope["path"])):
+                scope["path_params"] = found.groupdict()
+                response = await reports(Request(scope, receive))
+                await response(scope, receive, send)
+            else:
+                await routed(scope, receive, send)
+
+        return application
+
+    def _routed(self) -> Starlette:
         public = {
-            ("GET", "/v1/tasks/{id}"): self.task,
+            ("POST", "/v1/tasks/{id}/reports"): self.reports,
             ("GET", "/v1/tasks/{id}/model"): self.model,
             ("POST", "/v1/tasks/{id}/offers"): self.offers,
-            ("POST", "/v1/tasks/{id}/reports"): self.reports,
+            ("GET", "/v1/tasks/{id}"): self.task,
             ("GET", "/v1/tasks/{id}/summary"): self.summary,
             ("GET", "/openapi.json"): self.openapi,
             ("GET", "/healthz"): self.healthz,
@@ -116,7 +133,7 @@ class Api:
 
     async def change(self, request: Request, **changes: bool | str) -> Response:
         task = self._task(request)
-        await self.hub.change(task, **changes)
+        self.hub.change(task, **changes)
         return _json(task.document())
 
     async def warm(self, request: Request) -> Response:
@@ -196,15 +213,15 @@ async def _body(request: Request, type: type[T]) -> T:
     kind = request.headers.get("content-type", JSON).partition(";")[0].strip().lower()
     if kind not in (JSON, MESSAGEPACK):
         raise Problem("unsupported-type", f"content-type must be {JSON} or {MESSAGEPACK}")
-    chunks, length = [], 0
-    async for chunk in request.stream():
-        length += len(chunk)
-        if length > LARGEST_BODY:
+    body, more = b"", True
+    while more:
+        message = await request.receive()
+        body, more = body + message.get("body", b""), message.get("more_body", False)
+        if len(body) > LARGEST_BODY:
             raise Problem("too-large", f"a request has at most {LARGEST_BODY:,} bytes")
-        chunks.append(chunk)
     decode = msgspec.json.decode if kind == JSON else msgspec.msgpack.decode
     try:
-        return decode(b"".join(chunks), type=type)
+        return decode(body, type=type)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
         raise Problem("bad-request", f"the body is not valid: {error}") from error
 

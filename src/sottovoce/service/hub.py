@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import functools
 import logging
 import sys
 import time
@@ -24,6 +25,7 @@ from sottovoce.service.store import Entry, TaskRow
 from sottovoce.service.store.sqlite import SqliteStore
 
 HOUSEKEEPING_SECONDS = 3600.0
+POKE_SECONDS = 0.005
 PREPARING_SECONDS = 60.0
 """How long the creator of a task waits for its first offer; the task exists all the same."""
 
@@ -34,15 +36,16 @@ class Hub:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.metrics = Metrics()
-        self._reading = SqliteStore(folder)
-        self.journal = Journal(SqliteStore(folder), self._committed)
-        self._key = self._reading.secret("tickets")
+        self._counter = functools.cache(self.metrics.reports.labels)
+        self._store = SqliteStore(folder)
+        self.journal = Journal(self._store, self._committed)
+        self._key = self._store.secret("tickets")
         self.tasks: dict[str, LiveTask] = {}
-        for row in self._reading.tasks():
+        for row in self._store.tasks():
             self._add(row)
         self._learner: asyncio.subprocess.Process | None = None
         self._work: list[asyncio.Task] = []
-        self._stopping = False
+        self._stopping = self._poking = False
 
     # --- life --------------------------------------------------------------------------------------------------------
 
@@ -52,7 +55,7 @@ class Hub:
     async def stop(self) -> None:
         """Write what waits, let the learner save its state, and end."""
         self._stopping = True
-        self.journal.close()
+        self.journal.flush()
         if self._learner and self._learner.stdin and self._learner.returncode is None:
             self._learner.stdin.close()
             try:
@@ -62,7 +65,7 @@ class Hub:
         for work in self._work:
             work.cancel()
         await asyncio.gather(*self._work, return_exceptions=True)
-        self._reading.close()
+        self._store.close()
 
     @property
     def ready(self) -> bool:
@@ -84,9 +87,7 @@ class Hub:
             raise Problem("bad-task", str(error)) from error
         known = self.tasks.get(contract.id)
         if known is None:
-            status = Status(mode=file.mode)
-            row = await self.journal.write(lambda store: store.create(contract, status))
-            task = self._add(row)
+            task = self._add(self._store.create(contract, Status(mode=file.mode)))
             self._poke()
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(task.prepared.wait(), PREPARING_SECONDS)
@@ -99,9 +100,9 @@ class Hub:
             )
         return known, False
 
-    async def change(self, task: LiveTask, **changes: bool | str) -> None:
+    def change(self, task: LiveTask, **changes: bool | str) -> None:
         status = msgspec.structs.replace(task.status, **changes)
-        await self.journal.write(lambda store: store.set_status(task.number, status))
+        self._store.set_status(task.number, status)
         task.set_status(status)
         log("status changed", task=task.contract.id, mode=status.mode, paused=status.paused)
 
@@ -131,7 +132,7 @@ class Hub:
         ]
         for verdict in set(verdicts):
             count = verdicts.count(verdict)
-            self.metrics.reports.labels(task.contract.id, verdict).inc(count)
+            self._counter(task.contract.id, verdict).inc(count)
             task.count(verdict, count)
         self._poke()
         return verdicts
@@ -160,18 +161,22 @@ class Hub:
         self.metrics.group.observe(reports)
 
     def _add(self, row: TaskRow) -> LiveTask:
-        task = LiveTask(row, self._key, *self._reading.count(row.number))
+        task = LiveTask(row, self._key, *self._store.count(row.number))
         self.tasks[row.contract.id] = task
         return task
 
     # --- the learner -------------------------------------------------------------------------------------------------
 
     def _poke(self) -> None:
-        """Tell the learner that there is something new; a poke that finds the pipe full is not needed."""
+        """Tell the learner, soon and once, that there is something new."""
+        if not self._poking:
+            self._poking = True
+            asyncio.get_running_loop().call_later(POKE_SECONDS, self._poke_now)
+
+    def _poke_now(self) -> None:
+        self._poking = False
         if self._learner and self._learner.stdin and not self._learner.stdin.is_closing():
-            transport = self._learner.stdin.transport
-            if not transport.get_write_buffer_size():
-                self._learner.stdin.write(b"\n")
+            self._learner.stdin.write(b"\n")
 
     async def _keep_learning(self) -> None:
         """Start the learner, hear its news, and start it again should it ever end."""
@@ -182,7 +187,7 @@ class Hub:
             self._learner = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe, limit=2**20)
             assert self._learner.stdout is not None
             async for line in self._learner.stdout:
-                await self._hear_news(msgspec.json.decode(line, type=News))
+                self._hear_news(msgspec.json.decode(line, type=News))
                 pause = 0.1
             await self._learner.wait()
             if not self._stopping:
@@ -191,21 +196,21 @@ class Hub:
                 await asyncio.sleep(pause)
                 pause = min(2 * pause, 10.0)
 
-    async def _hear_news(self, news: News) -> None:
+    def _hear_news(self, news: News) -> None:
         task = next(task for task in self.tasks.values() if task.number == news.task)
         if news.fresh or not task.ready:
-            task.take(self._reading.publications(task.number))
+            task.take(self._store.publications(task.number))
         task.news = news
         if news.base:
             day = int(time.time() - task.contract.retention) // DAY
-            gone = await self.journal.write(lambda store: store.forget(task.number, day, news.seq))
+            gone = self._store.forget(task.number, day, news.seq)
             log("reports forgotten", task=task.contract.id, reports=gone)
 
     async def _keep_house(self) -> None:
         """Ask for a base wherever single reports are older than their task keeps them."""
         while True:
             for task in list(self.tasks.values()):
-                oldest = self._reading.oldest(task.number)
+                oldest = self._store.oldest(task.number)
                 overdue = oldest is not None and oldest < int(time.time() - task.contract.retention) // DAY
                 if overdue and self._learner and self._learner.stdin:
                     self._learner.stdin.write(f"{task.number}\n".encode())

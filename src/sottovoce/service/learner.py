@@ -22,6 +22,8 @@ READ = 2048
 """Entries of the journal read at once."""
 SNAPSHOT_SECONDS = 2.0
 IDLE_SECONDS = 60.0
+RESTS, REST_SECONDS = 3, 0.05
+"""After some work it rests so many times as long, within a limit: reports gather, and serving has the cores."""
 
 
 class News(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,7 +54,7 @@ class Learning:
 
     def catch_up(self) -> list[News]:
         """Read what is new, at most READ entries; nothing new gives no news."""
-        news = [self._begin(row) for row in self._store.tasks() if row.number not in self._folds]
+        news = [self._begin(row) for row in self._store.tasks(max(self._folds, default=0))]
         if self._cursor is None:
             self._cursor = min((fold.seq for fold in self._folds.values()), default=0)
         entries = self._store.entries(self._cursor, READ)
@@ -138,11 +140,13 @@ def main(folder: Path) -> None:
         fcntl.flock(lock, fcntl.LOCK_EX)  # an older one may still be about to notice that its server is gone
         learning, busy = Learning(SqliteStore(folder)), True
         while (wanted := listen(0.0 if busy else IDLE_SECONDS)) is not None:
+            start = time.monotonic()
             news = learning.catch_up()
             busy = bool(news)
             for one in [*news, *(learning.base(number) for number in wanted)]:
                 sys.stdout.buffer.write(msgspec.json.encode(one) + b"\n")
             sys.stdout.buffer.flush()
+            time.sleep(min(RESTS * (time.monotonic() - start), REST_SECONDS) if busy else 0.0)
         learning.finish()
 
 

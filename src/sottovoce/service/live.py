@@ -63,6 +63,8 @@ class LiveTask:
         self._seal = Seal(key, self.digest)
         self._mechanisms = [mechanism_from(self.contract.task, gate) for gate in self.contract.gates]
         self._open_for = open_seconds(self.contract)
+        last_day = datetime.datetime.combine(self.contract.expires, datetime.time(), datetime.UTC)
+        self._expiry = last_day.timestamp() + DAY
         self._published: Published | None = None
         self._version = ""
         self._versions: dict[str, int] = {}
@@ -171,7 +173,7 @@ class LiveTask:
         """Why nothing is heard now, if so."""
         if self.status.paused:
             return "task-paused"
-        if datetime.datetime.fromtimestamp(now, datetime.UTC).date() > self.contract.expires:
+        if now >= self._expiry:
             return "task-expired"
         return "task-done" if self.published.done else None
 

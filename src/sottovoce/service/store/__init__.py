@@ -92,7 +92,9 @@ class Store(Protocol):
     def save(self, task: int, snapshot: Snapshot) -> None: ...
 
     # both read
-    def tasks(self) -> list[TaskRow]: ...
+    def tasks(self, after: int = 0) -> list[TaskRow]:
+        """Those with a higher number."""
+        ...
 
     def count(self, task: int) -> tuple[int, int]:
         """Reports in the journal, forgotten ones included; and how many of those kept are warm."""

@@ -117,8 +117,9 @@ class SqliteStore:
 
     # --- both read ---------------------------------------------------------------------------------------------------
 
-    def tasks(self) -> list[TaskRow]:
-        rows = self._journal.execute("SELECT number, contract, status FROM tasks ORDER BY number").fetchall()
+    def tasks(self, after: int = 0) -> list[TaskRow]:
+        wanted = "SELECT number, contract, status FROM tasks WHERE number > ? ORDER BY number"
+        rows = self._journal.execute(wanted, (after,)).fetchall()
         return [
             TaskRow(number, msgspec.json.decode(contract, type=Contract), msgspec.json.decode(status, type=Status))
             for number, contract, status in rows

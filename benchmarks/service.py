@@ -1,0 +1,327 @@
+"""The live server against what it stands on, in one run on the same machine.
+
+    make bench        (or: python benchmarks/service.py --json FILE [--reports 1000000])
+
+- batches: durable reports a second in requests of 100, against a bare SQLite `executemany` of the same rows, 100 to a
+  synced commit, into the same table;
+- single reports and reads of the model, against a route that does nothing (/healthz);
+- the 99th percentile of a single report at half the load of `single`;
+- memory of both processes over a million reports, and how far the learner is behind when the last is acknowledged.
+
+The load generator runs beside the server on the same cores. Each ratio is the median of several turns in which both
+sides alternate. Reports are random but valid bytes: the server cannot tell them from honest ones.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import json
+import os
+import secrets
+import signal
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections import deque
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from rich.console import Console
+
+from sottovoce.cli.output import table_of
+from sottovoce.core.codec import from_text, to_text
+from sottovoce.service.store import Report
+from sottovoce.service.store.sqlite import JOURNAL
+
+TOKEN = secrets.token_urlsafe(16)
+CONNECTIONS = 16
+TASK = {
+    "id": "bench",
+    "learner": "gradient",
+    "horizon": 1_000_000,
+    "expires": "2099-12-31",
+    "candidates": 10,
+    "fields": {f"f{i}": {"kind": "number", "low": -1, "high": 1} for i in range(9)},
+    "privacy": {"epsilon": 4.0},
+    "publish_every": 1000,
+}
+
+
+# --- the server ------------------------------------------------------------------------------------------------------
+
+
+class Target:
+    """A running server and its task."""
+
+    def __init__(self, folder: Path, port: int, pid: int) -> None:
+        self.folder, self.port, self.pid = folder, port, pid
+
+    def call(self, method: str, path: str, body: object = None) -> dict:
+        headers = {"content-type": "application/json", "authorization": f"Bearer {TOKEN}"}
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", data, headers, method=method)
+        with urllib.request.urlopen(request) as answer:
+            return json.load(answer)
+
+    def memory(self) -> dict[str, float]:
+        """Megabytes of the server and of its learner, as the system counts them."""
+        children = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()
+        return {"server": _resident(self.pid), "learner": sum(_resident(int(child)) for child in children)}
+
+
+@contextlib.contextmanager
+def running() -> Iterator[Target]:
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "sottovoce", "serve", "--port", "0", "--rate", "0", "--data", folder]
+        environment = os.environ | {"SOTTOVOCE_ADMIN_TOKEN": TOKEN}
+        process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
+        assert process.stderr is not None
+        address = json.loads(process.stderr.readline())["address"]
+        target = Target(Path(folder), int(address.rsplit(":", 1)[1]), process.pid)
+        try:
+            for _ in range(200):
+                with contextlib.suppress(OSError):
+                    target.call("GET", "/readyz")
+                    break
+                time.sleep(0.1)
+            target.call("POST", "/v1/tasks", TASK)
+            yield target
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.wait(30)
+
+
+def _resident(pid: int) -> float:
+    line = next(line for line in Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("VmRSS"))
+    return int(line.split()[1]) / 1024
+
+
+# --- the load --------------------------------------------------------------------------------------------------------
+
+
+class Connection(asyncio.Protocol):
+    """Sends one request after the other as they come out of `source`, and notes how long each took."""
+
+    def __init__(self, source: Callable[[], bytes | None], seconds: list[float], idle: deque) -> None:
+        self._source, self._seconds, self._idle = source, seconds, idle
+        self._heard = b""
+        self.over = asyncio.get_running_loop().create_future()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        self.advance()
+
+    def advance(self) -> None:
+        request = self._source()
+        if request is None:
+            self._transport.close()
+            if not self.over.done():
+                self.over.set_result(None)
+        elif not request:
+            self._idle.append(self)
+        else:
+            self._start = time.perf_counter()
+            self._transport.write(request)
+
+    def data_received(self, data: bytes) -> None:
+        self._heard += data
+        head, found, rest = self._heard.partition(b"\r\n\r\n")
+        if not found:
+            return
+        length = int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0])
+        if len(rest) < length:
+            return
+        if not head.startswith((b"HTTP/1.1 200", b"HTTP/1.1 304")) or b"bad-" in rest or b"unknown" in rest:
+            raise RuntimeError(f"the server refused: {head.splitlines()[0]!r} {rest[:200]!r}")
+        self._seconds.append(time.perf_counter() - self._start)
+        self._heard = rest[length:]
+        self.advance()
+
+
+async def _load(port: int, source: Callable[[], bytes | None]) -> tuple[list[float], float]:
+    seconds: list[float] = []
+    loop, start = asyncio.get_running_loop(), time.perf_counter()
+    made = [
+        await loop.create_connection(lambda: Connection(source, seconds, deque()), "127.0.0.1", port)
+        for _ in range(CONNECTIONS)
+    ]
+    await asyncio.gather(*(connection.over for _, connection in made))
+    return seconds, time.perf_counter() - start
+
+
+def closed_loop(target: Target, requests: list[bytes]) -> float:
+    """Requests a second, as fast as the connections allow."""
+    turn = iter(requests)
+    seconds, total = asyncio.run(_load(target.port, lambda: next(turn, None)))
+    return len(seconds) / total
+
+
+async def _paced(port: int, requests: list[bytes], rate: float) -> list[float]:
+    """Requests at a steady rate, whether or not the ones before were answered; latency counts from when one is due."""
+    seconds: list[float] = []
+    due: deque[tuple[float, bytes]] = deque()
+    idle: deque[Connection] = deque()
+    over = False
+
+    def source() -> bytes | None:
+        if due:
+            return due.popleft()[1]
+        return None if over else b""
+
+    loop = asyncio.get_running_loop()
+    made = [
+        await loop.create_connection(lambda: Connection(source, seconds, idle), "127.0.0.1", port)
+        for _ in range(CONNECTIONS)
+    ]
+    start = loop.time()
+    for number, request in enumerate(requests):
+        wait = start + number / rate - loop.time()
+        if wait > 0:
+            await asyncio.sleep(wait)
+        due.append((loop.time(), request))
+        if idle:
+            idle.popleft().advance()
+    over = True
+    while idle:
+        idle.popleft().advance()
+    await asyncio.gather(*(connection.over for _, connection in made))
+    return seconds
+
+
+# --- requests --------------------------------------------------------------------------------------------------------
+
+
+def get(path: str) -> bytes:
+    return f"GET {path} HTTP/1.1\r\nHost: bench\r\n\r\n".encode()
+
+
+def post(path: str, body: object) -> bytes:
+    data = json.dumps(body, separators=(",", ":")).encode()
+    head = (
+        f"POST {path} HTTP/1.1\r\nHost: bench\r\ncontent-type: application/json\r\ncontent-length: {len(data)}\r\n\r\n"
+    )
+    return head.encode() + data
+
+
+def random_report(version: str) -> dict[str, object]:
+    payload = secrets.token_bytes(13) + bytes([secrets.randbelow(256)])  # a seed and one of 256 candidates
+    payload = payload[:12] + bytes([0, payload[13]])
+    return {"id": to_text(secrets.token_bytes(16)), "version": version, "gate": 0, "payload": to_text(payload)}
+
+
+def batches(version: str, count: int, size: int) -> list[bytes]:
+    path = "/v1/tasks/bench/reports"
+    return [post(path, {"reports": [random_report(version) for _ in range(size)]}) for _ in range(count)]
+
+
+def bare_sqlite(folder: Path, requests: list[bytes], version: str) -> float:
+    """Rows a second of a bare `executemany` of the same rows, one synced commit a batch."""
+    rows = []
+    for request in requests:
+        reports = json.loads(request.partition(b"\r\n\r\n")[2])["reports"]
+        rows.append([
+            Report(1, from_text(r["id"]), 0, 0, bytes.fromhex(version), from_text(r["payload"])) for r in reports
+        ])  # fmt: skip
+    path = folder / f"bare-{secrets.token_hex(4)}.sqlite"
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.executescript(JOURNAL)
+    columns = ", ".join(Report._fields)
+    insert = f"INSERT INTO journal ({columns}) VALUES ({', '.join('?' * len(Report._fields))})"
+    start = time.perf_counter()
+    for batch in rows:
+        connection.execute("BEGIN")
+        connection.executemany(insert, batch)
+        connection.execute("COMMIT")
+    seconds = time.perf_counter() - start
+    connection.close()
+    return sum(len(batch) for batch in rows) / seconds
+
+
+# --- the measurements ------------------------------------------------------------------------------------------------
+
+
+def measure(target: Target, turns: int, reports: int) -> list[dict[str, object]]:
+    version = target.call("GET", "/v1/tasks/bench/model")["version"]
+    ratios: dict[str, list[tuple[float, float]]] = {"batches of 100": [], "single": [], "model": []}
+    for _ in range(turns):
+        sent = batches(version, 100, 100)
+        ratios["batches of 100"].append((100 * closed_loop(target, sent), bare_sqlite(target.folder, sent, version)))
+        nothing = closed_loop(target, [get("/healthz")] * 5000)
+        ratios["single"].append((closed_loop(target, batches(version, 4000, 1)), nothing))
+        ratios["model"].append((closed_loop(target, [get("/v1/tasks/bench/model")] * 5000), nothing))
+    wanted = {"batches of 100": 0.5, "single": 0.4, "model": 0.7}
+    rows: list[dict[str, object]] = [
+        {
+            "what": name,
+            "per_second": statistics.median(ours for ours, _ in pairs),
+            "against": statistics.median(theirs for _, theirs in pairs),
+            "ratio": statistics.median(ours / theirs for ours, theirs in pairs),
+            "wanted": wanted[name],
+        }
+        for name, pairs in ratios.items()
+    ]
+    half = statistics.median(ours for ours, _ in ratios["single"]) / 2
+    seconds = sorted(asyncio.run(_paced(target.port, batches(version, int(8 * half), 1), half)))
+    rows.append({"what": "p99 in ms at half load", "per_second": half, "p99": 1000 * seconds[int(0.99 * len(seconds))]})
+    return [*rows, memory_over(target, version, reports)] if reports else rows
+
+
+def memory_over(target: Target, version: str, reports: int) -> dict[str, object]:
+    """Memory after each tenth; a tenth's worth of requests is made at a time, outside the clock."""
+    marks, seconds = [target.memory()], 0.0
+    for _ in range(10):
+        sent = batches(version, reports // 1000, 100)
+        start = time.perf_counter()
+        closed_loop(target, sent)
+        seconds += time.perf_counter() - start
+        marks.append(target.memory())
+    summary = target.call("GET", "/v1/tasks/bench/summary")
+    return {
+        "what": f"{reports:,} reports",
+        "per_second": reports / seconds,
+        "server_megabytes": [round(mark["server"], 1) for mark in marks],
+        "learner_megabytes": [round(mark["learner"], 1) for mark in marks],
+        "behind": summary["reports"] - summary["learned"],
+    }
+
+
+def show(rows: list[dict[str, object]]) -> None:
+    table = table_of("The live server on this machine", "what", "a second", "against", "ratio", "wanted")
+    for row in rows:
+        numbers = [row.get("per_second"), row.get("against"), row.get("ratio"), row.get("wanted")]
+        cells = [f"{n:,.0f}" if isinstance(n, float) and n > 10 else f"{n:.2f}" if n else "" for n in numbers]
+        table.add_row(str(row["what"]), *cells)
+    console = Console()
+    console.print(table)
+    for row in rows:
+        if "p99" in row:
+            console.print(f"single report at half load: p99 {row['p99']:.1f} ms (wanted below 50)")
+        if "server_megabytes" in row:
+            console.print(
+                f"memory at every tenth: server {row['server_megabytes']} MB, learner "
+                f"{row['learner_megabytes']} MB; the learner was {row['behind']:,} reports behind at the end"
+            )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--turns", type=int, default=5)
+    parser.add_argument("--reports", type=int, default=1_000_000, help="for the memory; 0 leaves it out")
+    options = parser.parse_args()
+    with running() as target:
+        rows = measure(target, options.turns, options.reports)
+    show(rows)
+    if options.json:
+        options.json.write_text(json.dumps({"rows": rows}, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()
