@@ -144,6 +144,24 @@ def test_a_reward_counts_once():
         mine.observe("nobody", 1.0)
 
 
+def test_a_draw_that_failed_is_not_tried_again(monkeypatch):
+    """Nobody knows how far it came; its epsilon stays spent."""
+    mine = device(Server(contextual()))
+    decision = mine.choose(PERSON)
+    draws = []
+
+    def dry(*given):
+        draws.append(given)
+        raise OSError("no randomness")
+
+    monkeypatch.setattr("sottovoce.client.device.privatise", dry)
+    with pytest.raises(OSError, match="no randomness"):
+        mine.observe(decision.id, 1.0)
+    assert mine.observe(decision.id, 1.0) is False
+    assert len(draws) == 1
+    assert mine.outbox() == []
+
+
 def test_an_unobserved_decision_reports_the_default_once_also_after_a_restart(tmp_path):
     server, clock = Server(contextual()), Clock()
     first = device(server, clock=clock, folder=tmp_path)
@@ -248,12 +266,12 @@ def test_a_window_opens_again_and_a_backward_clock_does_not_help():
     clock = Clock()
     contract = contextual(privacy=Privacy(epsilon=4.0, lifetime=16.0, window=8.0, window_days=1))
     mine = device(Server(contract), clock=clock)
-    assert [mine.choose(PERSON).reported for _ in range(3)] == [True, True, False]
+    assert mine.choose(PERSON).reported
     clock.now -= 30 * DAY
+    assert [mine.choose(PERSON).reported for _ in range(2)] == [True, False]
+    clock.now = NOON + DAY - HOUR
     assert not mine.choose(PERSON).reported
-    clock.now += 31 * DAY - HOUR
-    assert not mine.choose(PERSON).reported
-    clock.now += 2 * HOUR
+    clock.now = NOON + DAY + HOUR
     assert [mine.choose(PERSON).reported for _ in range(3)] == [True, True, False]
     clock.now += 2 * DAY
     assert not mine.choose(PERSON).reported  # the lifetime is spent

@@ -34,22 +34,21 @@ def join(
         found = "SELECT id, digest, contract FROM joined WHERE server = ? AND task = ?"
         pinned = db.execute(found, (server, task)).fetchone()
     document = look(transport, task, first=pinned is None)
-    if document is None:
-        return pinned[0], accept(msgspec.json.decode(pinned[2], type=Contract), limits, epsilon)
-    contract = authentic(document, task)
-    if pinned is not None and pinned[1] != document.digest:
+    contract = msgspec.json.decode(pinned[2], type=Contract) if document is None else authentic(document, task)
+    if pinned is not None and pinned[1] != contract.digest():
         raise ContractChanged(f"{server} has another contract for {task!r} than the one this device joined: refused")
     terms = accept(contract, limits, epsilon)
-    if pinned is not None:
-        set_status(store, pinned[0], document.status)
-        return pinned[0], terms
-    if expired(contract, now):
+    if pinned is None and expired(contract, now):
         raise ContractRefused(f"task {task!r} expired on {contract.expires}")
     with store.transaction(flush=True) as db:
-        row = (server, task, document.digest, msgspec.json.encode(contract), *_words(document.status))
-        insert = "INSERT INTO joined (server, task, digest, contract, mode, open) VALUES (?, ?, ?, ?, ?, ?)"
-        number = db.execute(insert, row).lastrowid
-    assert number is not None
+        db.execute(
+            "INSERT INTO joined (server, task, digest, contract, limits, mode, open) VALUES (?, ?, ?, ?, ?, 'live', 1) "
+            "ON CONFLICT DO UPDATE SET limits = excluded.limits",
+            (server, task, contract.digest(), msgspec.json.encode(contract), msgspec.json.encode(limits)),
+        )
+        (number,) = db.execute("SELECT id FROM joined WHERE server = ? AND task = ?", (server, task)).fetchone()
+    if document is not None:
+        set_status(store, number, document.status)
     return number, terms
 
 
@@ -72,7 +71,8 @@ def look(transport: Transport, task: str, *, first: bool = False) -> TaskDocumen
 def set_status(store: Store, joined: int, status: Status) -> None:
     """Remember whether reports are wanted, and who chooses."""
     with store.transaction() as db:
-        db.execute("UPDATE joined SET mode = ?, open = ? WHERE id = ?", (*_words(status), joined))
+        values = (status.mode, not status.paused, joined)
+        db.execute("UPDATE joined SET mode = ?, open = ? WHERE id = ?", values)
 
 
 def standing(db: sqlite3.Connection, joined: int) -> Standing:
@@ -81,7 +81,3 @@ def standing(db: sqlite3.Connection, joined: int) -> Standing:
     mode, is_open, opted_out, recommendation = db.execute(columns, (joined,)).fetchone()
     known = None if recommendation is None else msgspec.json.decode(recommendation)
     return Standing(mode == "apprentice", bool(is_open), bool(opted_out), known)
-
-
-def _words(status: Status) -> tuple[str, bool]:
-    return status.mode, not status.paused

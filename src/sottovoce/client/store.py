@@ -20,6 +20,7 @@ FORMAT = 1
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS joined (
     id INTEGER PRIMARY KEY, server TEXT NOT NULL, task TEXT NOT NULL, digest TEXT NOT NULL, contract BLOB NOT NULL,
+    limits BLOB NOT NULL,
     mode TEXT NOT NULL, open INTEGER NOT NULL, opted_out INTEGER NOT NULL DEFAULT 0, recommendation BLOB,
     UNIQUE (server, task));
 CREATE TABLE IF NOT EXISTS models (
