@@ -2,6 +2,9 @@
 
 import json
 import math
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 
 import msgspec
@@ -14,7 +17,7 @@ from pretend import NOON, PERSON, Clock, Server, arms, contextual, points, probl
 from sottovoce.client import Device, Limits
 from sottovoce.client.transport import Response
 from sottovoce.core.codec import from_text
-from sottovoce.core.contract import Category, Privacy, Reward, Status
+from sottovoce.core.contract import Category, Number, Privacy, Reward, Status
 from sottovoce.core.errors import (
     ConfigurationError,
     ContractChanged,
@@ -351,7 +354,8 @@ def test_contracts_that_lie_are_refused():
         "cannot be kept": msgspec.structs.replace(contract, gates=(loud,)),
         "expired": contextual(expires=date(2020, 1, 1)),
         "breaks a rule: the features fit": msgspec.structs.replace(contract, actions=("red", "green")),
-        "breaks a rule: times": msgspec.structs.replace(contract, delay=-1),
+        "breaks a rule: waiting": msgspec.structs.replace(contract, delay=-1),
+        "breaks a rule: a model is for features": msgspec.structs.replace(contract, offers="tickets"),
         "not 'headline'": msgspec.structs.replace(contract, id="other"),
     }
     for words, lie in lies.items():
@@ -508,6 +512,43 @@ def test_large_outboxes_leave_in_shuffled_batches():
     assert [len(json.loads(body)["reports"]) for body in server.bodies] == [100, 20]
     assert list(server.received) != before
     assert len({len(json.dumps(report)) for report in server.received.values()}) == 1
+
+
+def test_choosing_does_not_wait_for_the_net():
+    class Slow(Server):
+        def reports(self, contract, body, headers):
+            asked.set()
+            assert answered.wait(10)
+            return super().reports(contract, body, headers)
+
+    asked, answered = threading.Event(), threading.Event()
+    server = Slow(contextual(privacy=Privacy(epsilon=4.0, lifetime=400.0)))
+    mine = device(server, limits=Limits(lifetime=400.0))
+    mine.observe(mine.choose(PERSON).id, 1.0)
+    with ThreadPoolExecutor(5) as pool:
+        sending = pool.submit(mine.send, force=True)
+        assert asked.wait(10)
+        made = list(pool.map(lambda _: mine.observe(mine.choose(PERSON).id, 1.0), range(40)))
+        assert not sending.done()
+        answered.set()
+        assert sending.result().acknowledged == 1
+    assert all(made)
+    assert mine.send(force=True).acknowledged == 40
+    assert mine.budget().spent == 4.0 * 41
+
+
+def test_one_report_takes_less_than_two_milliseconds():
+    """Of processor time, which a busy machine does not stretch: gradient learner, d = 10, epsilon 4, in memory."""
+    fields = {f"taste-{number}": Number(low=0.0, high=1.0) for number in range(9)}
+    contract = contextual(actions=(), candidates=4, fields=fields, privacy=Privacy(epsilon=4.0, lifetime=1e4))
+    mine = device(Server(contract), limits=Limits(lifetime=1e4))
+    candidates = [dict.fromkeys(fields, share) for share in (0.1, 0.4, 0.7, 1.0)]
+    mine.observe(mine.choose(candidates).id, 1.0)
+    start = time.process_time()
+    for _ in range(100):
+        mine.observe(mine.choose(candidates).id, 1.0)
+    assert contract.task.dimension == 10
+    assert (time.process_time() - start) / 100 < 0.002
 
 
 def test_the_background_thread_sends_and_stops():

@@ -8,6 +8,7 @@ unobserved decisions report the default reward, bad input too, and every report 
 """
 
 import logging
+import math
 import sqlite3
 import threading
 import time
@@ -107,7 +108,7 @@ class Device:
         self._last_offer: Any = None
         self._looked = clock()
         self._broken = False
-        with self._store.transaction(flush=True) as db:
+        with self._store.transaction() as db:
             decisions.lose(db, self._joined)
 
     @property
@@ -238,7 +239,7 @@ class Device:
 
     def _report(self, decision: str, reward: Any) -> bool:
         """Claim the draw, draw, then persist the report and forget the raw data."""
-        with self._store.transaction(flush=True) as db:
+        with self._store.transaction() as db:
             pending = decisions.begin(db, self._joined, decision)
         if pending is None:
             self._check_known(decision)
@@ -272,7 +273,8 @@ class Device:
         shape = (len(raw),) if self.contract.task.user == "slope" else ()
         given, notes = self._heard(reward, shape)
         try:
-            return self._terms.user.message(public, context, action, self._terms.outcomes.outcome(given)), notes
+            with np.errstate(over="ignore"):  # a server may send what overflows; the domain refuses the infinity
+                return self._terms.user.message(public, context, action, self._terms.outcomes.outcome(given)), notes
         except BadInput:
             return np.zeros(size(self._terms.mechanism.domain)), [*notes, "bad_input"]
 
@@ -330,7 +332,7 @@ class Device:
 
     def _deliver(self, now: float, force: bool) -> tuple[int, int]:
         acknowledged = refused = 0
-        for rows in self._outbox.due(float("inf") if force else now, self._entropy):
+        for rows in self._outbox.due(math.inf if force else now, self._entropy):
             try:
                 answer = self._transport.request("POST", f"/v1/tasks/{self.contract.id}/reports", body_of(rows))
                 fates = fates_of(answer, len(rows))
@@ -342,7 +344,7 @@ class Device:
             taken = sum(fate in ("accepted", "duplicate") for fate in fates)
             acknowledged, refused = acknowledged + taken, refused + len(judged) - taken
             if SUSPICIOUS & set(fates):
-                self._looked = -float("inf")
+                self._looked = self._models.until = -math.inf
             if len(judged) < len(rows):
                 self._backoff.failed(now)
                 break
@@ -369,7 +371,7 @@ class Device:
             return
         log.warning("the contract of task %s has changed: no more reports", self.contract.id)
         self._broken = True
-        with self._store.transaction(flush=True) as db:
+        with self._store.transaction() as db:
             decisions.withdraw(db, self._joined, "contract-changed")
 
     def _refresh_model(self) -> None:
@@ -416,7 +418,7 @@ class Device:
         self._set_opted_out(False)
 
     def _set_opted_out(self, out: bool) -> None:
-        with self._store.transaction(flush=True) as db:
+        with self._store.transaction() as db:
             db.execute("UPDATE joined SET opted_out = ? WHERE id = ?", (out, self._joined))
             if out:
                 decisions.withdraw(db, self._joined, "withdrawn")

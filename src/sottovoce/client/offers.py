@@ -22,6 +22,9 @@ KINDS: dict[str, type[LinearModel] | type[GeneralizedModel]] = {"linear": Linear
 FRESH = 60.0
 """Seconds that a model is fresh when the server does not say."""
 
+FOREVER = 2**53
+"""Seconds that a ticket may claim to live."""
+
 PROBLEM = "urn:sottovoce:problem:"
 
 
@@ -149,13 +152,13 @@ class Tickets:
             if offers.done:
                 found = msgspec.json.encode(offers.recommendation)
                 db.execute("UPDATE joined SET recommendation = ? WHERE id = ?", (found, self._joined))
-            for offer in offers.offers:
+            for offer in offers.offers[:number]:
                 try:
                     action_from(offer.action, self._terms.contract.task)
                 except WireError:
                     count(db, self._joined, "bad_offers")
                     continue
-                row = (self._joined, offer.ticket, msgspec.json.encode(offer.action), offer.expires)
+                row = (self._joined, offer.ticket, msgspec.json.encode(offer.action), min(offer.expires, FOREVER))
                 db.execute("INSERT INTO tickets (joined, ticket, action, expires) VALUES (?, ?, ?, ?)", row)
         set_status(self._store, self._joined, Status(paused=False))
 

@@ -6,14 +6,17 @@ from datetime import UTC, datetime
 
 from sottovoce.client.ledger import Limits
 from sottovoce.core.budget import Budget
-from sottovoce.core.contract import Contract, features_of
-from sottovoce.core.errors import BudgetExhausted, ContractRefused, SottovoceError
+from sottovoce.core.contract import DAY, Contract, features_of
+from sottovoce.core.errors import BrokenPromise, BudgetExhausted, ConfigurationError, ContractRefused
+from sottovoce.core.task import algorithm_of
 from sottovoce.core.wire import TaskDocument
 from sottovoce.privacy.accounting import Ledger
 from sottovoce.privacy.contract import mechanism_from
 from sottovoce.privacy.mechanisms import Mechanism
 from sottovoce.users import LocalUser, user_of
 from sottovoce.users.outcomes import Outcomes, outcomes_of
+
+YEAR = 366 * DAY
 
 
 @dataclass(frozen=True)
@@ -49,12 +52,12 @@ def authentic(document: TaskDocument, task: str) -> Contract:
 
 def accept(contract: Contract, limits: Limits, epsilon: float | None = None) -> Terms:
     """The terms on which this device answers, or `ContractRefused`."""
-    _check(contract)
     try:
+        _check(contract)
         user = user_of(contract.task)
         mechanisms = tuple(mechanism_from(contract.task, gate) for gate in contract.gates)
         outcomes = outcomes_of(contract)
-    except (SottovoceError, KeyError, TypeError, ValueError) as error:
+    except (ConfigurationError, BrokenPromise, ArithmeticError, KeyError, TypeError, ValueError) as error:
         raise ContractRefused(f"task {contract.id!r} cannot be kept: {error}") from error
     gate = _gate(contract, limits, epsilon)
     _affordable(contract, limits, mechanisms[gate])
@@ -68,15 +71,19 @@ def expired(contract: Contract, now: float) -> bool:
 
 def _check(contract: Contract) -> None:
     """What `contract_of` always gives; a server that sends something else is not followed."""
-    reward, limit = contract.reward, contract.limit
+    algorithm, reward = algorithm_of(contract.task.learner), contract.reward
+    contextual = algorithm.actions == "features"
     claims = {
-        "a contextual task has features": (contract.offers == "model") == bool(contract.fields),
-        "the features fit the task": not contract.fields or features_of(contract) == contract.task.dimension,
-        "actions are named or candidates counted": not contract.fields
-        or bool(contract.actions) ^ (contract.candidates > 0),
+        "the learner has its user": contract.task.user == algorithm.user,
+        "a model is for features, tickets for the rest": contextual == (contract.offers == "model"),
+        "the features fit the task": contextual == bool(contract.fields)
+        and (not contextual or features_of(contract) == contract.task.dimension),
+        "actions are named or candidates counted": not contextual or bool(contract.actions) ^ (contract.candidates > 0),
+        "names fit the arms": contextual or len(contract.actions) == contract.task.arms,
         "the reward has a finite range and its default is in it": -math.inf < reward.low < reward.high < math.inf
         and reward.low <= reward.default <= reward.high,
-        "times are not negative": reward.wait >= 0 and contract.delay >= 0 and limit.window_days >= 1,
+        "waiting takes less than a year": all(0 <= wait < YEAR for wait in (reward.wait, contract.delay)),
+        "a window has days": contract.limit.window_days >= 1,
         "there is a gate": bool(contract.gates),
     }
     for claim, true in claims.items():
