@@ -8,6 +8,7 @@ import numpy as np
 
 from sottovoce.client.transport import Response
 from sottovoce.core.contract import Category, Contract, Flag, Number, Privacy, Reward, Status, TaskFile
+from sottovoce.core.task import algorithm_of
 from sottovoce.core.wire import ModelDocument, TaskDocument, version_of
 from sottovoce.privacy.contract import contract_of
 
@@ -51,10 +52,19 @@ def arms(**changes) -> Contract:
     return contract_of(TaskFile(**(file | changes)))
 
 
-def points(**changes) -> Contract:
-    return arms(
-        id="dials", learner="two-point", actions=(), dimension=2, region={"kind": "ball", "radius": 1.0}, **changes
+def points(learner: str = "two-point", **changes) -> Contract:
+    region = (
+        {"dimension": 1}
+        if learner == "interval-search"
+        else {"dimension": 2, "region": {"kind": "ball", "radius": 1.0}}
     )
+    return arms(**({"id": "dials", "learner": learner, "actions": ()} | region | changes))
+
+
+def any_contract(learner: str, preset: str) -> Contract:
+    """A task of any learner, with a lifetime delta for those with Gaussian noise."""
+    make = {"features": contextual, "arms": arms, "points": points}[algorithm_of(learner).actions]
+    return make(learner=learner, preset=preset, privacy=Privacy(epsilon=1.0, lifetime_delta=1e-3))
 
 
 class Clock:
@@ -105,13 +115,15 @@ class Server:
             "explore": 0.0,
             "anchor": np.full(d, 0.1).tolist(),
         }
+        if contract.task.user == "linear":
+            del numbers["anchor"]
         version = version_of(numbers)
         etag = f'"{version}{self.status.mode}{self.status.paused}"'
         if headers.get("If-None-Match") == etag:
             return Response(304, {"cache-control": "max-age=60"})
         document = ModelDocument(
             version=version,
-            kind="generalized",
+            kind=contract.task.user,
             model=numbers,
             mode=self.status.mode,
             open=not self.status.paused,
@@ -128,8 +140,18 @@ class Server:
 
     def _ticket(self, contract) -> dict:
         self.tickets += 1
-        action = [[0.5, 0.0], [-0.5, 0.0]] if contract.task.user == "slope" else self.tickets % 3
+        action = self._action(contract.task)
         return {"ticket": f"ticket-{self.tickets:06}", "action": action, "expires": int(NOON) + 86400}
+
+    def _action(self, task):
+        if not task.dimension:
+            return self.tickets % task.arms
+        pairs = int(task.domain.get("dimension", 1))
+        return (
+            [[0.5] * task.dimension, [-0.5] * task.dimension] * pairs
+            if task.user == "slope"
+            else [0.5] * task.dimension
+        )
 
     def reports(self, _contract, body, _headers) -> Response:
         self.bodies.append(body)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pretend import NOON, PERSON, Clock, Server, arms, contextual, points, problem
+from pretend import NOON, PERSON, Clock, Server, any_contract, arms, contextual, points, problem
 
 from sottovoce.client import Device, Limits
 from sottovoce.client.transport import Response
@@ -24,11 +24,18 @@ from sottovoce.core.errors import (
     ContractRefused,
     Unreachable,
 )
+from sottovoce.core.task import algorithms
 from sottovoce.core.wire import TaskDocument
 from sottovoce.privacy.contract import mechanism_from
 from sottovoce.privacy.decode import decode
 
 HOUR, DAY = 3600, 86400
+PRESETS = [
+    (name, preset)
+    for name, algorithm in algorithms().items()
+    if algorithm.trust == "local"
+    for preset in algorithm.presets
+]
 JUST_OVER = HOUR + 1e-4
 """After the deadline, before any report is due (but for one chance in 600,000)."""
 
@@ -94,6 +101,16 @@ def test_points_take_one_reward_each():
     assert mine.observe(again.id, 3.0)  # one number where two were wanted: the default is reported
     assert mine.stats()["bad_input"] == 1
     assert len(mine.outbox()) == 2
+
+
+@pytest.mark.parametrize(("learner", "preset"), PRESETS)
+def test_every_preset_that_runs_live_is_answered(learner, preset):
+    contract = any_contract(learner, preset)
+    mine = device(Server(contract), contract.id, limits=Limits(delta=1e-4, lifetime_delta=1e-3))
+    decision = mine.choose(PERSON if contract.fields else None)
+    mine.observe(decision.id, [1.0] * len(decision.action) if contract.task.user == "slope" else 1.0)
+    assert mine.send(force=True).acknowledged == 1
+    assert "bad_input" not in mine.stats()
 
 
 def test_prefetched_tickets_need_no_server():
@@ -240,6 +257,17 @@ def test_whatever_the_input_one_private_report_of_the_same_length_leaves(person,
 
 
 SHARED = Server(contextual())
+
+
+def test_what_was_deleted_is_nowhere_in_the_folder(tmp_path):
+    mine = device(Server(contextual()), folder=tmp_path)
+    decision = mine.choose(PERSON)
+    with mine._store.reading() as db:
+        (raw,) = db.execute("SELECT raw FROM decisions").fetchone()
+    assert any(raw in file.read_bytes() for file in tmp_path.iterdir())
+    mine.observe(decision.id, 1.0)
+    mine.send()
+    assert not any(raw[10:60] in file.read_bytes() for file in tmp_path.iterdir())
 
 
 def test_rewards_outside_the_range_are_clipped_and_counted():
@@ -482,8 +510,9 @@ def test_reports_stay_until_the_server_has_judged_them(answer):
     assert mine.send(force=True).waiting == 2
     server.answer = None
     clock.now += 29
-    assert mine.send(force=True).acknowledged == (0 if answer.status == 429 else 2)
-    clock.now += 2
+    assert mine.send(force=True).acknowledged == (0 if answer.status in (409, 429) else 2)
+    clock.now += 32
+    mine.send(force=True)  # a paused task is seen to be open again
     mine.send(force=True)
     assert len(server.received) == 2
 
@@ -493,7 +522,9 @@ def test_verdicts_decide_what_is_dropped():
     mine = outbox_of(server, clock)
     server.verdict = "task-paused"
     assert mine.send(force=True).waiting == 2
-    clock.now += 10
+    assert not mine.choose(PERSON).reported
+    clock.now += 61
+    mine.send(force=True)
     server.verdict = "task-expired"
     assert mine.send(force=True).refused == 2
     assert mine.stats()["task-expired"] == 2

@@ -25,7 +25,7 @@ from sottovoce.client import decisions
 from sottovoce.client.decisions import Pending
 from sottovoce.client.joining import Standing, join, look, set_status, standing
 from sottovoce.client.ledger import Account, Balance, Limits
-from sottovoce.client.offers import Models, Tickets
+from sottovoce.client.offers import FRESH, Models, Tickets
 from sottovoce.client.outbox import Backoff, Outbox, Sent, TryLater, Waiting, body_of, fates_of
 from sottovoce.client.store import Store, count
 from sottovoce.client.terms import expired
@@ -39,8 +39,8 @@ from sottovoce.privacy.domains import size
 from sottovoce.privacy.exact import SYSTEM, Entropy, privatise
 from sottovoce.users.fields import Raw, features
 
-SILENT = "silent-"
-"""Decisions without a report say so in their id; nothing about them is kept."""
+SILENT = "silent:"
+"""Decisions without a report say so in their id (no other id has a colon); nothing about them is kept."""
 
 SUSPICIOUS = {"bad-gate", "bad-payload", "unknown-version"}
 """Verdicts after which the device looks at the contract again."""
@@ -265,17 +265,16 @@ class Device:
     def _message(self, pending: Pending, reward: Any) -> tuple[NDArray[np.floating], list[str]]:
         """What would be said aloud, and what to count. Whatever the input, there is a message."""
         raw = msgspec.msgpack.decode(pending.raw)
-        if self._terms.contextual:
-            public, context, action = self._models[pending.source], np.array([raw], dtype=float), 0
-        else:
-            public = action = np.array(raw, dtype=float) if isinstance(raw, list) else raw
-            context = None
-        shape = (len(raw),) if self.contract.task.user == "slope" else ()
-        given, notes = self._heard(reward, shape)
+        given, notes = self._heard(reward, (len(raw),) if self.contract.task.user == "slope" else ())
+        outcome = self._terms.outcomes.outcome(given)
         try:
             with np.errstate(over="ignore"):  # a server may send what overflows; the domain refuses the infinity
-                return self._terms.user.message(public, context, action, self._terms.outcomes.outcome(given)), notes
-        except BadInput:
+                if self._terms.contextual:
+                    chosen = np.array([raw], dtype=float)
+                    return self._terms.user.message(self._models[pending.source], chosen, 0, outcome), notes
+                action = np.array(raw, dtype=float) if isinstance(raw, list) else raw
+                return self._terms.user.message(action, None, action, outcome), notes
+        except (BadInput, KeyError):  # KeyError: another process has thrown the model away
             return np.zeros(size(self._terms.mechanism.domain)), [*notes, "bad_input"]
 
     def _heard(self, reward: Any, shape: tuple[int, ...]) -> tuple[NDArray[np.floating], list[str]]:
@@ -317,10 +316,11 @@ class Device:
             now = self._clock() if now is None else now
             self._close_overdue(now)
             acknowledged = refused = 0
-            if self._backoff.ready(now):
+            if self._backoff.ready(now) and self._standing().open:
                 acknowledged, refused = self._deliver(now, force)
             if self._backoff.ready(now):
                 self._renew(now)
+            self._store.tidy()
             return Sent(acknowledged, refused, len(self._outbox))
 
     def _close_overdue(self, now: float) -> None:
@@ -343,22 +343,32 @@ class Device:
             self._outbox.settle([row for row, _ in judged], [fate for _, fate in judged])
             taken = sum(fate in ("accepted", "duplicate") for fate in fates)
             acknowledged, refused = acknowledged + taken, refused + len(judged) - taken
+            self._backoff.succeeded()
             if SUSPICIOUS & set(fates):
                 self._looked = self._models.until = -math.inf
             if len(judged) < len(rows):
-                self._backoff.failed(now)
+                self._pause(now)
                 break
-            self._backoff.succeeded()
         return acknowledged, refused
 
     def _renew(self, now: float) -> None:
-        """What is old is asked for again: the contract once a day, the model when its time is over, tickets."""
-        if now - self._looked >= DAY:
+        """What is old is asked for again: the contract once a day or while it rests, the model, tickets."""
+        if now - self._looked >= (DAY if self._standing().open else FRESH):
             self._look_again(now)
         if self._terms.contextual and now >= self._models.until:
             self._refresh_model()
         elif self._wanted and (missing := self._wanted - self._tickets.left(now)) > 0:
             self._fetch_tickets(missing)
+
+    def _pause(self, now: float) -> None:
+        """Keep what is in the outbox, promise nothing more, and ask after a while whether the task is open again."""
+        self._looked = now
+        with self._store.transaction() as db:
+            db.execute("UPDATE joined SET open = 0 WHERE id = ?", (self._joined,))
+
+    def _standing(self) -> Standing:
+        with self._store.reading() as db:
+            return standing(db, self._joined)
 
     def _look_again(self, now: float) -> None:
         """A contract that changes under a running device ends its reports; the next start will refuse it aloud."""

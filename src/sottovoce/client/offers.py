@@ -140,7 +140,7 @@ class Tickets:
         """Ask for tickets; OSError or WireError when there are none."""
         body = msgspec.json.encode(OffersRequest(count=min(number, LARGEST_OFFERS)))
         answer = transport.request("POST", f"/v1/tasks/{self._terms.contract.id}/offers", body)
-        if answer.status == 409 and problem_of(answer.body) in ("task-paused", "task-expired"):
+        if answer.status == 409 and problem_of(answer.body) == "task-paused":
             set_status(self._store, self._joined, Status(paused=True))
         if answer.status != 200:
             raise WireError(f"no tickets: status {answer.status}")

@@ -123,7 +123,7 @@ def fates_of(answer: Response, number: int) -> list[str]:
             raise TryLater
         return list(verdicts)
     problem = problem_of(answer.body)
-    if 400 <= answer.status < 500 and answer.status != 429 and problem and problem != "task-paused":
+    if 400 <= answer.status < 500 and answer.status != 429 and problem:
         return [problem] * number
     after = answer.headers.get("retry-after", "")
     raise TryLater(min(float(after), LONGEST_RETRY_AFTER) if after.isascii() and after.isdigit() else 0.0)

@@ -77,13 +77,19 @@ class Store:
         with self.lock:
             yield self._db
 
-    def close(self) -> None:
-        """Empty the log into the file, and close."""
+    def tidy(self) -> None:
+        """Empty the log into the file, so that what was deleted is nowhere any more."""
         with self.lock:
-            if self._open and self._durable:
+            if self._durable:
                 self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            self._open = False
-            self._db.close()
+
+    def close(self) -> None:
+        """Tidy up, and close."""
+        with self.lock:
+            if self._open:
+                self.tidy()
+                self._db.close()
+                self._open = False
 
 
 def _file(folder: Path | None) -> str:
