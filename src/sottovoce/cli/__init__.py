@@ -12,6 +12,7 @@ def main() -> None:
 
     from sottovoce.cli.algorithms import algorithms
     from sottovoce.cli.audit import audit
+    from sottovoce.cli.inspect import inspect
     from sottovoce.cli.plan import plan
     from sottovoce.cli.reproduce import reproduce
     from sottovoce.cli.serve import serve
@@ -32,6 +33,7 @@ def main() -> None:
     app.add_typer(reproduce, name="reproduce")
     app.command()(shuffle)
     app.command()(serve)
+    app.command()(inspect)
     try:
         app()
     except SottovoceError as error:

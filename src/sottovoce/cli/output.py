@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.table import Table
 
-WORDS = {"who", "mechanism", "verdict", "evidence"}
+WORDS = {"who", "task", "server", "promise", "fate", "report", "mechanism", "verdict", "evidence"}
 """Columns of words stand left, columns of numbers right."""
 
 

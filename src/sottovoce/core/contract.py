@@ -208,10 +208,10 @@ class Status(_Strict, frozen=True, kw_only=True):
     paused: bool = False
 
 
-def features_of(file: TaskFile) -> int:
+def features_of(terms: TaskFile | Contract) -> int:
     """The length of a feature vector: a constant and the fields, once for every named action."""
-    width = 1 + sum(field.width for field in file.fields.values())
-    return width * max(len(file.actions), 1)
+    width = 1 + sum(field.width for field in terms.fields.values())
+    return width * max(len(terms.actions), 1)
 
 
 def check_file(file: TaskFile) -> None:

@@ -6,7 +6,10 @@ SottovoceError
 ├── PrivacyError         the gate refuses; nothing has left the device
 │   ├── BadInput         the raw data is not what the domain declares
 │   ├── BrokenPromise    the mechanism's numbers do not give the promised budget
-│   └── BudgetExhausted  one more report would exceed the owner's limit
+│   ├── BudgetExhausted  one more report would exceed the owner's limit
+│   ├── ContractRefused  a task asks for more than the owner allows, or its contract is not what it claims to be
+│   └── ContractChanged  another contract under the name of one that was joined
+├── Unreachable          the server does not answer and nothing is cached
 └── WireError            bytes that are not a report of this task
 """
 
@@ -48,6 +51,18 @@ class BrokenPromise(PrivacyError):
 
 class BudgetExhausted(PrivacyError):
     """One more report would exceed the owner's limit."""
+
+
+class ContractRefused(PrivacyError):
+    """A task asks for more than the owner allows, or its contract is not what it claims to be."""
+
+
+class ContractChanged(PrivacyError):
+    """Another contract under the name of one that was joined."""
+
+
+class Unreachable(SottovoceError):
+    """The server does not answer and nothing is cached."""
 
 
 class WireError(SottovoceError, ValueError):

@@ -4,6 +4,7 @@ Every report of a task has the same length, whatever the person did. A report to
 no person and no time; one to a task with tickets brings its ticket back, because there the server chose the action.
 """
 
+import hashlib
 from typing import Any, Literal
 
 import msgspec
@@ -101,6 +102,15 @@ class ModelDocument(_Strict, frozen=True, kw_only=True):
     mode: Literal["live", "apprentice"]
     open: bool
     """False when reports are not wanted now; choosing still works."""
+
+
+def version_of(model: dict[str, Any]) -> str:
+    """A hash of the model's numbers: a server cannot give one person's model a name of its own.
+
+    >>> version_of({"theta": [0.5, -0.25]})
+    'c7a1ee03ed26fff20a78f84abd17a89a'
+    """
+    return hashlib.sha256(msgspec.json.encode(model, order="sorted")).hexdigest()[: 2 * VERSION_BYTES]
 
 
 class WarmRow(_Strict, frozen=True, kw_only=True):

@@ -20,13 +20,14 @@ from numpy.typing import NDArray
 from sottovoce.core.contract import Contract
 from sottovoce.core.messages import GeneralizedModel, LinearModel
 from sottovoce.core.task import algorithm_of
+from sottovoce.core.wire import version_of
 from sottovoce.learners import learner_of
 from sottovoce.learners.weighing import told, weight_of
 from sottovoce.privacy.contract import mechanism_from
 from sottovoce.privacy.decode import decode_messages, noise_of
 from sottovoce.privacy.domains import Domain, size
 from sottovoce.service import leaves
-from sottovoce.service.published import PooledOffer, Published, version_of
+from sottovoce.service.published import PooledOffer, Published
 from sottovoce.service.store import WARM, Entry, Publication, Report, Snapshot
 
 CHUNK = 64

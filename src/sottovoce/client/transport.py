@@ -1,0 +1,93 @@
+"""How a device reaches its server: one request, one answer. Nothing about the person is in a header."""
+
+import http.client
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+from urllib.parse import urlsplit
+
+from sottovoce.core.errors import ConfigurationError
+
+LARGEST_ANSWER = 2**25
+"""Bytes that a device reads of one answer."""
+
+
+@dataclass(frozen=True)
+class Response:
+    """What the server said. Names of headers are in lower case."""
+
+    status: int
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes = b""
+
+
+class Transport(Protocol):
+    """Any way to the server; raises OSError when there is none now."""
+
+    def request(
+        self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None
+    ) -> Response: ...
+
+
+class Http:
+    """HTTP with one lasting connection per thread. Redirects are not followed, cookies are not kept.
+
+    >>> Http("learn.example")
+    Traceback (most recent call last):
+        ...
+    sottovoce.core.errors.ConfigurationError: a server is an address as in 'https://learn.example', got 'learn.example'
+    """
+
+    def __init__(self, server: str, *, timeout: float = 10.0) -> None:
+        address = urlsplit(server)
+        if address.scheme not in ("http", "https") or not address.hostname:
+            raise ConfigurationError(f"a server is an address as in 'https://learn.example', got {server!r}")
+        kind = http.client.HTTPSConnection if address.scheme == "https" else http.client.HTTPConnection
+        self._open = lambda: kind(address.hostname or "", address.port, timeout=timeout)
+        self._prefix = address.path.rstrip("/")
+        self._local = threading.local()
+
+    def request(
+        self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None
+    ) -> Response:
+        """One request; a lasting connection that the server has closed meanwhile is opened again, once."""
+        lasting: http.client.HTTPConnection | None = getattr(self._local, "connection", None)
+        if lasting is not None:
+            try:
+                return self._once(lasting, method, path, body, headers)
+            except TimeoutError:
+                raise
+            except OSError:
+                pass
+        self._local.connection = self._open()
+        return self._once(self._local.connection, method, path, body, headers)
+
+    def close(self) -> None:
+        """Close this thread's connection."""
+        if (lasting := getattr(self._local, "connection", None)) is not None:
+            lasting.close()
+            self._local.connection = None
+
+    def _once(
+        self,
+        connection: http.client.HTTPConnection,
+        method: str,
+        path: str,
+        body: bytes | None,
+        headers: Mapping[str, str] | None,
+    ) -> Response:
+        kind = {} if body is None else {"Content-Type": "application/json"}
+        try:
+            connection.request(method, self._prefix + path, body, {**kind, **(headers or {})})
+            answer = connection.getresponse()
+            content = answer.read(LARGEST_ANSWER + 1)
+            if len(content) > LARGEST_ANSWER:
+                raise ConnectionError("the answer is too long")
+        except http.client.HTTPException as error:
+            self.close()
+            raise ConnectionError(f"not an answer: {type(error).__name__}") from error
+        except OSError:
+            self.close()
+            raise
+        return Response(answer.status, {name.lower(): value for name, value in answer.getheaders()}, content)

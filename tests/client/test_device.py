@@ -1,0 +1,595 @@
+"""A device against a pretended server: what it chooses, what it promises, and what becomes of it."""
+
+import json
+import math
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from datetime import date
+
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pretend import NOON, PERSON, Clock, Server, any_contract, arms, contextual, points, problem
+
+from sottovoce.client import Device, Limits
+from sottovoce.client.transport import Response
+from sottovoce.core.codec import from_text
+from sottovoce.core.contract import Category, Number, Privacy, Reward, Status
+from sottovoce.core.errors import (
+    ConfigurationError,
+    ContractChanged,
+    ContractRefused,
+    Unreachable,
+)
+from sottovoce.core.task import algorithms
+from sottovoce.core.wire import TaskDocument
+from sottovoce.privacy.contract import mechanism_from
+from sottovoce.privacy.decode import decode
+
+HOUR, DAY = 3600, 86400
+PRESETS = [
+    (name, preset)
+    for name, algorithm in algorithms().items()
+    if algorithm.trust == "local"
+    for preset in algorithm.presets
+]
+JUST_OVER = HOUR + 1e-4
+"""After the deadline, before any report is due (but for one chance in 600,000)."""
+
+
+def device(server: Server, task: str = "headline", clock=None, **settings) -> Device:
+    return Device("https://learn.example", task, transport=server, clock=clock or Clock(), **settings)
+
+
+# --- choosing and reporting ------------------------------------------------------------------------------------------
+
+
+def test_a_person_chooses_observes_and_whispers():
+    server, clock = Server(contextual()), Clock()
+    mine = device(server, clock=clock)
+    decision = mine.choose(PERSON)
+    assert decision.reported
+    assert decision.name == mine.contract.actions[decision.action]
+    assert mine.observe(decision.id, reward=1.0)
+    (waiting,) = mine.outbox()
+    assert waiting.epsilon == 4.0
+    clock.now += 2 * HOUR
+    assert mine.send().acknowledged == 1
+    assert list(server.received.values()) == [waiting.report]
+    assert mine.outbox() == []
+    assert mine.stats()["sent"] == 1
+
+
+def test_the_report_decodes_to_the_gradient_on_average():
+    """1000 reports of one gradient; each coordinate within 5 standard errors: false alarms below 24 * 6e-7."""
+    server = Server(contextual(privacy=Privacy(epsilon=4.0, lifetime=1e6)))
+    mine = device(server, limits=Limits(lifetime=1e6))
+    mechanism = mechanism_from(mine.contract.task, mine.contract.gates[0])
+    decision = mine.choose(PERSON)
+    model, user = mine._models[mine._models.newest], mine._terms.user
+    features, _ = mine._context(PERSON)
+    truth = user.message(model, features, decision.action, 1.0)
+    heard = []
+    for _ in range(1000):
+        mine.observe(mine.choose(PERSON).id, 1.0)
+    for waiting in mine.outbox():
+        heard.append(decode(mechanism, from_text(waiting.report["payload"])))
+    error = np.std(heard, axis=0) / math.sqrt(len(heard))
+    assert np.all(np.abs(np.mean(heard, axis=0) - truth) < 5 * error)
+    assert np.linalg.norm(truth) > 0.2
+
+
+def test_tickets_bring_the_servers_choice_and_go_back():
+    server = Server(arms())
+    mine = device(server, "colours")
+    decision = mine.choose()
+    assert (decision.action, decision.name) == (1, "green")
+    mine.observe(decision.id, 4.0)
+    assert mine.send(force=True).acknowledged == 1
+    assert server.received["ticket-000001"]["gate"] == 0
+
+
+def test_points_take_one_reward_each():
+    mine = device(Server(points()), "dials")
+    decision = mine.choose()
+    assert decision.action.shape == (2, 2)
+    assert mine.observe(decision.id, [4.0, 2.0])
+    again = mine.choose()
+    assert mine.observe(again.id, 3.0)  # one number where two were wanted: the default is reported
+    assert mine.stats()["bad_input"] == 1
+    assert len(mine.outbox()) == 2
+
+
+@pytest.mark.parametrize(("learner", "preset"), PRESETS)
+def test_every_preset_that_runs_live_is_answered(learner, preset):
+    contract = any_contract(learner, preset)
+    mine = device(Server(contract), contract.id, limits=Limits(delta=1e-4, lifetime_delta=1e-3))
+    decision = mine.choose(PERSON if contract.fields else None)
+    mine.observe(decision.id, [1.0] * len(decision.action) if contract.task.user == "slope" else 1.0)
+    assert mine.send(force=True).acknowledged == 1
+    assert "bad_input" not in mine.stats()
+
+
+def test_prefetched_tickets_need_no_server():
+    server = Server(arms())
+    mine = device(server, "colours")
+    mine.prefetch(3)
+    server.down = True
+    assert all(mine.choose().reported for _ in range(3))
+    without = mine.choose()
+    assert (without.reported, without.problem != "") == (False, True)
+
+
+def test_a_finished_task_serves_its_recommendation():
+    server = Server(arms())
+    server.done = True
+    mine = device(server, "colours")
+    decision = mine.choose()
+    assert (decision.action, decision.name, decision.reported) == (2, "blue", False)
+    assert mine.observe(decision.id, 5.0) is False
+
+
+def test_an_apprentice_shows_the_baseline_and_reports_about_it():
+    server = Server(contextual())
+    server.status = Status(mode="apprentice")
+    mine = device(server)
+    assert mine.choose(PERSON).action == 0
+    decision = mine.choose(PERSON, baseline="blue")
+    assert (decision.action, decision.name, decision.reported) == (2, "blue", True)
+    with pytest.raises(ConfigurationError, match="baseline"):
+        mine.choose(PERSON, baseline="mauve")
+
+
+def test_candidates_bring_their_own_fields():
+    fields = {"genre": Category(values=("jazz", "opera"))}
+    mine = device(Server(contextual(actions=(), candidates=3, fields=fields)))
+    decision = mine.choose([{"genre": "jazz"}, {"genre": "opera"}])
+    assert decision.action in (0, 1)
+    assert decision.name == ""
+
+
+# --- exactly one report ----------------------------------------------------------------------------------------------
+
+
+def test_a_reward_counts_once():
+    mine = device(Server(contextual()))
+    decision = mine.choose(PERSON)
+    assert mine.observe(decision.id, 1.0)
+    assert mine.observe(decision.id, 0.0) is False
+    assert len(mine.outbox()) == 1
+    with pytest.raises(ConfigurationError, match="no decision 'nobody'"):
+        mine.observe("nobody", 1.0)
+
+
+def test_a_draw_that_failed_is_not_tried_again(monkeypatch):
+    """Nobody knows how far it came; its epsilon stays spent."""
+    mine = device(Server(contextual()))
+    decision = mine.choose(PERSON)
+    draws = []
+
+    def dry(*given):
+        draws.append(given)
+        raise OSError("no randomness")
+
+    monkeypatch.setattr("sottovoce.client.device.privatise", dry)
+    with pytest.raises(OSError, match="no randomness"):
+        mine.observe(decision.id, 1.0)
+    assert mine.observe(decision.id, 1.0) is False
+    assert len(draws) == 1
+    assert mine.outbox() == []
+
+
+def test_an_unobserved_decision_reports_the_default_once_also_after_a_restart(tmp_path):
+    server, clock = Server(contextual()), Clock()
+    first = device(server, clock=clock, folder=tmp_path)
+    decision = first.choose(PERSON)
+    first.close()
+    clock.now += JUST_OVER
+    second = device(server, clock=clock, folder=tmp_path)
+    second.send()
+    second.send()
+    assert second.stats()["unobserved"] == 1
+    assert second.observe(decision.id, 1.0) is False
+    clock.now += HOUR
+    assert second.send().acknowledged == 1
+    assert len(server.received) == 1
+
+
+def test_a_reward_after_the_deadline_is_too_late():
+    clock = Clock()
+    mine = device(Server(contextual()), clock=clock)
+    decision = mine.choose(PERSON)
+    clock.now += HOUR + 1
+    assert mine.observe(decision.id, 1.0) is False
+    assert mine.stats()["unobserved"] == len(mine.outbox()) == 1
+
+
+def test_when_a_report_is_due_does_not_depend_on_when_it_was_observed():
+    """Both wait for the deadline, then at random up to the delay: the mean of 300 is within 6 standard errors."""
+    contract = contextual(privacy=Privacy(epsilon=4.0, lifetime=1e5))
+    for after in (0, 3000):
+        clock = Clock()
+        mine = device(Server(contract), clock=clock, limits=Limits(lifetime=1e5))
+        made = [mine.choose(PERSON).id for _ in range(300)]
+        clock.now += after
+        for decision in made:
+            mine.observe(decision, 1.0)
+        due = np.array([waiting.due for waiting in mine.outbox()]) - NOON - HOUR
+        assert np.all((due >= 0) & (due <= 600))
+        assert abs(np.mean(due) - 300) < 6 * 600 / math.sqrt(12 * 300)
+
+
+anything = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=3), st.lists(st.floats()))
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    person=st.one_of(
+        anything,
+        st.fixed_dictionaries({"age": anything, "country": anything, "member": anything}),
+        st.dictionaries(st.sampled_from(["age", "country", "zip"]), anything),
+    ),
+    reward=anything,
+    observed=st.booleans(),
+)
+def test_whatever_the_input_one_private_report_of_the_same_length_leaves(person, reward, observed):
+    """Nothing un-noised: a report has four fields, of which one is a payload of the mechanism's length."""
+    clock = Clock()
+    mine = device(SHARED, clock=clock)
+    decision = mine.choose(person)
+    assert decision.reported
+    if observed:
+        mine.observe(decision.id, reward)
+    clock.now += JUST_OVER
+    mine.send()
+    (waiting,) = mine.outbox()
+    report = waiting.report
+    assert set(report) == {"id", "version", "gate", "payload"}
+    assert report["gate"] == 0
+    assert len(from_text(report["id"])) == 16
+    assert len(from_text(report["payload"])) == 14
+    assert len(json.dumps(report)) == 124
+    with mine._store.reading() as db:
+        assert db.execute("SELECT count(*) FROM decisions").fetchone() == (0,)
+
+
+SHARED = Server(contextual())
+
+
+def test_what_was_deleted_is_nowhere_in_the_folder(tmp_path):
+    mine = device(Server(contextual()), folder=tmp_path)
+    decision = mine.choose(PERSON)
+    with mine._store.reading() as db:
+        (raw,) = db.execute("SELECT raw FROM decisions").fetchone()
+    assert any(raw in file.read_bytes() for file in tmp_path.iterdir())
+    mine.observe(decision.id, 1.0)
+    mine.send()
+    assert not any(raw[10:60] in file.read_bytes() for file in tmp_path.iterdir())
+
+
+def test_rewards_outside_the_range_are_clipped_and_counted():
+    mine = device(Server(arms()), "colours")
+    mine.observe(mine.choose().id, 7.0)
+    mine.observe(mine.choose().id, math.nan)
+    mine.observe(mine.choose().id, 5.0)
+    stats = mine.stats()
+    assert (stats["clipped"], stats["bad_input"], stats["drawn"]) == (1, 1, 3)
+
+
+# --- budgets ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_owners_limit_counts_over_all_tasks_of_the_folder(tmp_path):
+    server = Server(contextual(), contextual(id="other"))
+    limits = Limits(lifetime=8.0)
+    first = device(server, folder=tmp_path, limits=limits)
+    second = device(server, "other", folder=tmp_path, limits=limits)
+    assert [first.choose(PERSON).reported, second.choose(PERSON).reported] == [True, True]
+    assert [first.choose(PERSON).reported, second.choose(PERSON).reported] == [False, False]
+    balance = second.budget()
+    assert (balance.spent, balance.spent_by_all, balance.reports_left) == (4.0, 8.0, 0)
+
+
+def test_a_window_opens_again_and_a_backward_clock_does_not_help():
+    clock = Clock()
+    contract = contextual(privacy=Privacy(epsilon=4.0, lifetime=16.0, window=8.0, window_days=1))
+    mine = device(Server(contract), clock=clock)
+    assert mine.choose(PERSON).reported
+    clock.now -= 30 * DAY
+    assert [mine.choose(PERSON).reported for _ in range(2)] == [True, False]
+    clock.now = NOON + DAY - HOUR
+    assert not mine.choose(PERSON).reported
+    clock.now = NOON + DAY + HOUR
+    assert [mine.choose(PERSON).reported for _ in range(3)] == [True, True, False]
+    clock.now += 2 * DAY
+    assert not mine.choose(PERSON).reported  # the lifetime is spent
+
+
+def test_without_budget_a_ticket_is_used_and_never_reported():
+    server = Server(arms(privacy=Privacy(epsilon=1.0, lifetime=1.0)))
+    mine = device(server, "colours")
+    assert mine.choose().reported
+    decision = mine.choose()
+    assert (decision.action, decision.reported) == (2, False)
+    assert mine.observe(decision.id, 5.0) is False
+    assert mine.stats()["silent"] == 1
+
+
+def test_a_quieter_gate_is_taken_on_request_or_where_the_limit_wants_it():
+    server = Server(contextual())
+    assert device(server, epsilon=3.0).budget().epsilon == 2.0
+    quiet = device(server, limits=Limits(epsilon=1.5))
+    quiet.observe(quiet.choose(PERSON).id, 1.0)
+    assert (quiet.outbox()[0].report["gate"], quiet.outbox()[0].epsilon) == (2, 1.0)
+    with pytest.raises(ContractRefused, match="asks for epsilon 1 a report at least"):
+        device(server, limits=Limits(epsilon=0.5))
+
+
+def test_gaussian_noise_needs_an_owner_who_allows_a_delta():
+    contract = contextual(learner="linucb", preset="paper", privacy=Privacy(epsilon=1.0, lifetime_delta=1e-4))
+    with pytest.raises(ContractRefused, match="delta"):
+        device(Server(contract))
+    allowed = Limits(delta=1e-5, lifetime_delta=1e-4)
+    assert device(Server(contract), limits=allowed).budget().reports_left > 3
+
+
+def test_opting_out_empties_everything_and_refills_nothing():
+    clock = Clock()
+    mine = device(Server(contextual()), clock=clock)
+    drawn, open_ = mine.choose(PERSON), mine.choose(PERSON)
+    mine.observe(drawn.id, 1.0)
+    mine.opt_out()
+    assert mine.outbox() == []
+    assert mine.observe(open_.id, 1.0) is False
+    assert not mine.choose(PERSON).reported
+    clock.now += 2 * HOUR
+    assert mine.send(force=True).acknowledged == 0
+    mine.opt_in()
+    assert mine.choose(PERSON).reported
+    assert mine.budget().spent == 12.0
+    assert mine.stats()["withdrawn"] == 2
+
+
+# --- joining ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_changed_contract_is_refused_at_the_next_start(tmp_path):
+    device(Server(contextual()), folder=tmp_path).close()
+    with pytest.raises(ContractChanged):
+        device(Server(contextual(horizon=2000)), folder=tmp_path)
+
+
+def test_a_contract_that_changes_underneath_ends_all_reports():
+    server, clock = Server(contextual()), Clock()
+    mine = device(server, clock=clock)
+    mine.observe(mine.choose(PERSON).id, 1.0)
+    waiting = mine.choose(PERSON)
+    server.contracts["headline"] = contextual(horizon=2000)
+    server.verdict = "bad-gate"
+    assert mine.send(force=True).refused == 1
+    assert not mine.choose(PERSON).reported
+    assert mine.observe(waiting.id, 1.0) is False
+    assert mine.stats()["contract-changed"] == 1
+
+
+def test_contracts_that_lie_are_refused():
+    contract = contextual()
+    loud = msgspec.structs.replace(contract.gates[0], epsilon=1.0)
+    lies = {
+        "cannot be kept": msgspec.structs.replace(contract, gates=(loud,)),
+        "expired": contextual(expires=date(2020, 1, 1)),
+        "breaks a rule: the features fit": msgspec.structs.replace(contract, actions=("red", "green")),
+        "breaks a rule: waiting": msgspec.structs.replace(contract, delay=-1),
+        "breaks a rule: a model is for features": msgspec.structs.replace(contract, offers="tickets"),
+        "not 'headline'": msgspec.structs.replace(contract, id="other"),
+    }
+    for words, lie in lies.items():
+        server = Server(contract)
+        server.contracts["headline"] = lie
+        with pytest.raises(ContractRefused, match=words):
+            device(server)
+
+
+def test_a_wrong_digest_is_refused():
+    class Liar(Server):
+        def document(self, contract, _body, _headers):
+            document = TaskDocument(contract=contract, digest="0" * 64, status=self.status)
+            return Response(200, {}, msgspec.json.encode(document))
+
+    with pytest.raises(ContractRefused, match="digest"):
+        device(Liar(contextual()))
+
+
+def test_without_a_server_the_cached_contract_and_model_serve(tmp_path):
+    server = Server(contextual())
+    first = device(server, folder=tmp_path)
+    first.choose(PERSON)
+    first.close()
+    server.down = True
+    assert device(server, folder=tmp_path).choose(PERSON).reported
+    with pytest.raises(Unreachable):
+        device(server)
+    server.down = False
+    with pytest.raises(ConfigurationError, match="no task 'nothing'"):
+        device(server, "nothing")
+
+
+def test_the_model_is_renewed_by_send_and_old_decisions_keep_theirs():
+    server, clock = Server(contextual()), Clock()
+    mine = device(server, clock=clock)
+    old = mine.choose(PERSON)
+    version = mine._models.newest
+    clock.now += 61
+    mine.send()
+    assert mine._models.newest == version  # 304
+    server.theta = 0.25
+    clock.now += 61
+    mine.send()
+    new = mine.choose(PERSON)
+    for decision in (old, new):
+        mine.observe(decision.id, 1.0)
+    assert {waiting.report["version"] for waiting in mine.outbox()} == {version, mine._models.newest}
+    server.down = True
+    clock.now += 61
+    assert mine.send().waiting == 2
+    assert mine.choose(PERSON).reported
+
+
+def test_a_model_under_a_false_name_is_not_used():
+    class Marker(Server):
+        def model(self, contract, body, headers):
+            answer = super().model(contract, body, headers)
+            marked = json.loads(answer.body) | {"version": "a" * 32}
+            return Response(200, answer.headers, json.dumps(marked).encode())
+
+    decision = device(Marker(contextual())).choose(PERSON)
+    assert not decision.reported
+
+
+def test_a_paused_task_goes_on_choosing_in_silence():
+    server, clock = Server(contextual()), Clock()
+    mine = device(server, clock=clock)
+    assert mine.choose(PERSON).reported
+    server.status = Status(paused=True)
+    clock.now += 61
+    mine.send()
+    assert not mine.choose(PERSON).reported
+    server.status = Status()
+    clock.now += 61
+    mine.send()
+    assert mine.choose(PERSON).reported
+
+
+# --- bad networks ----------------------------------------------------------------------------------------------------
+
+
+def outbox_of(server: Server, clock: Clock, number: int = 2) -> Device:
+    mine = device(server, clock=clock)
+    for _ in range(number):
+        mine.observe(mine.choose(PERSON).id, 1.0)
+    return mine
+
+
+def test_what_the_net_loses_is_sent_again_under_the_same_id():
+    class Forgetful(Server):
+        def reports(self, contract, body, headers):
+            super().reports(contract, body, headers)
+            if len(self.bodies) == 1:
+                raise TimeoutError("the answer got lost")
+            return super().reports(contract, body, headers)
+
+    server, clock = Forgetful(contextual()), Clock()
+    mine = outbox_of(server, clock)
+    assert mine.send(force=True).waiting == 2
+    assert mine.send(force=True).waiting == 2  # left alone for a while
+    clock.now += 10
+    assert mine.send(force=True).acknowledged == 2
+    assert len(server.received) == 2
+    assert mine.stats()["duplicate"] == 2
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Response(500, {}, b"oops"),
+        Response(429, {"retry-after": "30"}, problem(429, "too-many").body),
+        Response(200, {}, b"<html>Welcome to the hotel</html>"),
+        Response(200, {}, b'{"verdicts": []}'),
+        Response(404, {}, b"<html>no such page</html>"),
+        problem(409, "task-paused"),
+    ],
+    ids=lambda answer: f"{answer.status}",
+)
+def test_reports_stay_until_the_server_has_judged_them(answer):
+    server, clock = Server(contextual()), Clock()
+    mine = outbox_of(server, clock)
+    server.answer = answer
+    assert mine.send(force=True).waiting == 2
+    server.answer = None
+    clock.now += 29
+    assert mine.send(force=True).acknowledged == (0 if answer.status in (409, 429) else 2)
+    clock.now += 32
+    mine.send(force=True)  # a paused task is seen to be open again
+    mine.send(force=True)
+    assert len(server.received) == 2
+
+
+def test_verdicts_decide_what_is_dropped():
+    server, clock = Server(contextual()), Clock()
+    mine = outbox_of(server, clock)
+    server.verdict = "task-paused"
+    assert mine.send(force=True).waiting == 2
+    assert not mine.choose(PERSON).reported
+    clock.now += 61
+    mine.send(force=True)
+    server.verdict = "task-expired"
+    assert mine.send(force=True).refused == 2
+    assert mine.stats()["task-expired"] == 2
+    server.answer = problem(400, "bad-body")
+    mine.observe(mine.choose(PERSON).id, 1.0)
+    assert mine.send(force=True).refused == 1
+
+
+def test_large_outboxes_leave_in_shuffled_batches():
+    server = Server(contextual(privacy=Privacy(epsilon=4.0, lifetime=1e5)))
+    mine = device(server, limits=Limits(lifetime=1e5))
+    for _ in range(120):
+        mine.observe(mine.choose(PERSON).id, 1.0)
+    before = [row.report["id"] for row in sorted(mine.outbox(), key=lambda row: row.due)]
+    assert mine.send(force=True).acknowledged == 120
+    assert [len(json.loads(body)["reports"]) for body in server.bodies] == [100, 20]
+    assert list(server.received) != before
+    assert len({len(json.dumps(report)) for report in server.received.values()}) == 1
+
+
+def test_choosing_does_not_wait_for_the_net():
+    class Slow(Server):
+        def reports(self, contract, body, headers):
+            asked.set()
+            assert answered.wait(10)
+            return super().reports(contract, body, headers)
+
+    asked, answered = threading.Event(), threading.Event()
+    server = Slow(contextual(privacy=Privacy(epsilon=4.0, lifetime=400.0)))
+    mine = device(server, limits=Limits(lifetime=400.0))
+    mine.observe(mine.choose(PERSON).id, 1.0)
+    with ThreadPoolExecutor(5) as pool:
+        sending = pool.submit(mine.send, force=True)
+        assert asked.wait(10)
+        made = list(pool.map(lambda _: mine.observe(mine.choose(PERSON).id, 1.0), range(40)))
+        assert not sending.done()
+        answered.set()
+        assert sending.result().acknowledged == 1
+    assert all(made)
+    assert mine.send(force=True).acknowledged == 40
+    assert mine.budget().spent == 4.0 * 41
+
+
+def test_one_report_takes_less_than_two_milliseconds():
+    """Of processor time, which a busy machine does not stretch: gradient learner, d = 10, epsilon 4, in memory."""
+    fields = {f"taste-{number}": Number(low=0.0, high=1.0) for number in range(9)}
+    contract = contextual(actions=(), candidates=4, fields=fields, privacy=Privacy(epsilon=4.0, lifetime=1e4))
+    mine = device(Server(contract), limits=Limits(lifetime=1e4))
+    candidates = [dict.fromkeys(fields, share) for share in (0.1, 0.4, 0.7, 1.0)]
+    mine.observe(mine.choose(candidates).id, 1.0)
+    start = time.process_time()
+    for _ in range(100):
+        mine.observe(mine.choose(candidates).id, 1.0)
+    assert contract.task.dimension == 10
+    assert (time.process_time() - start) / 100 < 0.002
+
+
+def test_the_background_thread_sends_and_stops():
+    server = Server(contextual(delay="0s", reward=Reward(wait="0s")))
+    with Device("https://learn.example", "headline", transport=server) as mine:
+        mine.stop()
+        mine.choose(PERSON)
+        mine.start(every=0.01)
+        for _ in range(500):
+            if server.received:
+                break
+            mine._stopping.wait(0.01)
+    assert len(server.received) == 1

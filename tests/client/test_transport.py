@@ -1,0 +1,96 @@
+"""The real transport against a small HTTP server."""
+
+import socket
+import threading
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from pretend import PERSON, Server, contextual
+
+from sottovoce.client import Device, Http
+
+
+@contextmanager
+def served(pretended: Server, *, lasting: bool = True):
+    """The pretended server behind a port; what it saw of each request's headers, and its connections."""
+    seen: list[set[str]] = []
+    connections: list[object] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def setup(self):
+            super().setup()
+            connections.append(self.client_address)
+
+        def do_GET(self):
+            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            seen.append({name.lower() for name in self.headers})
+            answer = pretended.request(self.command, self.path, body, self.headers)
+            self.send_response(answer.status)
+            for name, value in answer.headers.items():
+                self.send_header(name.title(), value)
+            self.send_header("Content-Length", str(len(answer.body)))
+            self.end_headers()
+            self.wfile.write(answer.body)
+            self.close_connection = not lasting  # without saying so: what proxies do
+
+        do_POST = do_GET
+
+        def log_message(self, *_):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}", seen, connections
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+@pytest.mark.parametrize("lasting", [True, False])
+def test_a_device_speaks_http(lasting):
+    pretended = Server(contextual())
+    with served(pretended, lasting=lasting) as (address, seen, connections):
+        mine = Device(address + "/", "headline")
+        for _ in range(3):
+            mine.observe(mine.choose(PERSON).id, 1.0)
+        assert mine.send(force=True).acknowledged == 3
+        mine._models.until = 0.0
+        mine.send()
+        assert [path.rsplit("/", 1)[1] for _, path in pretended.requests] == ["headline", "model", "reports", "model"]
+        assert (len(connections) == 1) is lasting
+        mine._transport.close()
+    ours = {"host", "accept-encoding", "content-type", "content-length", "if-none-match"}
+    assert set().union(*seen) == ours
+
+
+def test_no_server_is_an_os_error_and_so_is_nonsense():
+    with socket.create_server(("127.0.0.1", 0)) as nonsense:
+        transport = Http(f"http://127.0.0.1:{nonsense.getsockname()[1]}", timeout=5)
+
+        def answer():
+            connection, _ = nonsense.accept()
+            with connection:
+                connection.recv(1000)
+                connection.sendall(b"220 smtp.example ready\r\n\r\n")
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        with pytest.raises(ConnectionError, match="not an answer"):
+            transport.request("GET", "/healthz")
+        thread.join()
+    with pytest.raises(OSError, match="refused"):
+        transport.request("GET", "/healthz")
+
+
+def test_a_slow_server_is_given_up():
+    with socket.create_server(("127.0.0.1", 0)) as slow:
+        transport = Http(f"http://127.0.0.1:{slow.getsockname()[1]}", timeout=0.05)
+        with pytest.raises(TimeoutError):
+            transport.request("GET", "/healthz")
