@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from sottovoce.core.contract import DAY, Status, TaskFile
+from sottovoce.core.contract import DAY, Contract, Status, TaskFile
 from sottovoce.core.errors import SottovoceError
 from sottovoce.core.wire import ModelReports, TicketReports, Verdict, WarmRows
 from sottovoce.privacy.contract import contract_of
@@ -20,6 +20,7 @@ from sottovoce.service.live import LiveTask
 from sottovoce.service.logs import log
 from sottovoce.service.metrics import Metrics
 from sottovoce.service.problems import Problem
+from sottovoce.service.published import open_seconds
 from sottovoce.service.store import Entry, TaskRow
 from sottovoce.service.store.sqlite import SqliteStore
 
@@ -43,6 +44,7 @@ class Hub:
         self._learner: asyncio.subprocess.Process | None = None
         self._work: list[asyncio.Task] = []
         self._stopping = False
+        self._creating = asyncio.Lock()
 
     # --- life --------------------------------------------------------------------------------------------------------
 
@@ -82,12 +84,13 @@ class Hub:
             contract = contract_of(file)
         except SottovoceError as error:
             raise Problem("bad-task", str(error)) from error
-        known = self.tasks.get(contract.id)
+        async with self._creating:  # the same file may be sent twice at once
+            known = self.tasks.get(contract.id)
+            if known is None:
+                status = Status(mode=file.mode)
+                task = self._add(await self.journal.write(lambda store: store.create(contract, status)))
+                self._poke()
         if known is None:
-            status = Status(mode=file.mode)
-            row = await self.journal.write(lambda store: store.create(contract, status))
-            task = self._add(row)
-            self._poke()
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(task.prepared.wait(), PREPARING_SECONDS)
             log("task created", task=contract.id, learner=contract.task.learner, epsilon=contract.task.epsilon)
@@ -161,6 +164,8 @@ class Hub:
 
     def _add(self, row: TaskRow) -> LiveTask:
         task = LiveTask(row, self._key, *self._reading.count(row.number))
+        if publications := self._reading.publications(row.number):
+            task.take(publications)  # after a restart people are served before the learner is up
         self.tasks[row.contract.id] = task
         return task
 
@@ -192,24 +197,33 @@ class Hub:
                 pause = min(2 * pause, 10.0)
 
     async def _hear_news(self, news: News) -> None:
-        task = next(task for task in self.tasks.values() if task.number == news.task)
+        while (task := self._numbered(news.task)) is None:  # the learner may see a new task before its creator does
+            await asyncio.sleep(0.01)
         if news.fresh or not task.ready:
             task.take(self._reading.publications(task.number))
         task.news = news
         if news.base:
-            day = int(time.time() - task.contract.retention) // DAY
+            day = _oldest_kept(task.contract)
             gone = await self.journal.write(lambda store: store.forget(task.number, day, news.seq))
             log("reports forgotten", task=task.contract.id, reports=gone)
+
+    def _numbered(self, number: int) -> LiveTask | None:
+        return next((task for task in self.tasks.values() if task.number == number), None)
 
     async def _keep_house(self) -> None:
         """Ask for a base wherever single reports are older than their task keeps them."""
         while True:
             for task in list(self.tasks.values()):
                 oldest = self._reading.oldest(task.number)
-                overdue = oldest is not None and oldest < int(time.time() - task.contract.retention) // DAY
+                overdue = oldest is not None and oldest < _oldest_kept(task.contract)
                 if overdue and self._learner and self._learner.stdin:
                     self._learner.stdin.write(f"{task.number}\n".encode())
             await asyncio.sleep(HOUSEKEEPING_SECONDS)
+
+
+def _oldest_kept(contract: Contract) -> int:
+    """The first day whose reports are kept; a report that may still be sent again is kept, to be told a duplicate."""
+    return int(time.time() - max(contract.retention, open_seconds(contract))) // DAY
 
 
 @contextlib.asynccontextmanager

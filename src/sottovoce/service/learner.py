@@ -8,6 +8,7 @@ share nothing but files, and everything it writes can be computed again from the
 import fcntl
 import os
 import select
+import signal
 import sys
 import time
 from pathlib import Path
@@ -70,6 +71,7 @@ class Learning:
 
     def base(self, number: int) -> News:
         """Keep a snapshot from which replay may start: what comes before it may be forgotten."""
+        self._keep(number, now=True)  # first: what is forgotten must be in the snapshot that learning resumes from
         self._store.save(number, self._folds[number].snapshot(base=True))
         return self._news(number, base=True)
 
@@ -134,15 +136,18 @@ def listen(wait: float) -> list[int] | None:
 def main(folder: Path) -> None:
     import jax
 
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal interrupts both; the server says when it is time
     with open(folder / "learner.lock", "w") as lock, jax.enable_x64(True):
         fcntl.flock(lock, fcntl.LOCK_EX)  # an older one may still be about to notice that its server is gone
         learning, busy = Learning(SqliteStore(folder)), True
         while (wanted := listen(0.0 if busy else IDLE_SECONDS)) is not None:
             news = learning.catch_up()
             busy = bool(news)
-            for one in [*news, *(learning.base(number) for number in wanted)]:
-                sys.stdout.buffer.write(msgspec.json.encode(one) + b"\n")
-            sys.stdout.buffer.flush()
+            lines = [msgspec.json.encode(one) for one in [*news, *(learning.base(number) for number in wanted)]]
+            try:
+                os.write(sys.stdout.fileno(), b"".join(line + b"\n" for line in lines))
+            except BrokenPipeError:  # the server is gone, so nobody listens
+                break
         learning.finish()
 
 

@@ -114,6 +114,8 @@ class SqliteStore:
 
     def save(self, task: int, snapshot: Snapshot) -> None:
         self._learned.execute("INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?, ?, ?)", (task, *snapshot))
+        if snapshot.base:
+            self._learned.execute("PRAGMA wal_checkpoint")  # syncs: what it stands for will be gone from the journal
 
     # --- both read ---------------------------------------------------------------------------------------------------
 
