@@ -239,8 +239,9 @@ class LiveTask:
 
     def _estimates(self, published: Published) -> list[dict[str, Any]]:
         """Arms with their name and how often they are offered; a model's coefficients are in the model."""
-        names = self.contract.actions or [str(arm) for arm in range(len(published.estimates))]
-        offered = Counter(offer.action for offer in published.offers) if published.estimates else Counter()
+        if not published.estimates:
+            return []
+        names, offered = self.contract.actions, Counter(offer.action for offer in published.offers)
         return [
             {"action": name, "share": offered[arm] / max(len(published.offers), 1)} | estimate
             for arm, (name, estimate) in enumerate(zip(names, published.estimates, strict=True))

@@ -184,7 +184,8 @@ def _chunks(reports: Sequence[Report]) -> Iterator[Sequence[Report]]:
 
 def _insert(rows: int) -> str:
     one = f"({', '.join('?' * COLUMNS)})"
-    return f"INSERT OR IGNORE INTO journal ({', '.join(Report._fields)}) VALUES {', '.join([one] * rows)}"
+    values = f"INSERT INTO journal ({', '.join(Report._fields)}) VALUES {', '.join([one] * rows)}"
+    return f"{values} ON CONFLICT (task, id) DO NOTHING"
 
 
 def _take(new: set[tuple[int, bytes]], key: tuple[int, bytes]) -> bool:
