@@ -213,6 +213,8 @@ class Hub:
     async def _keep_house(self) -> None:
         """Ask for a base wherever single reports are older than their task keeps them."""
         while True:
+            while not self.ready:
+                await asyncio.sleep(1.0)
             for task in list(self.tasks.values()):
                 oldest = self._reading.oldest(task.number)
                 overdue = oldest is not None and oldest < _oldest_kept(task.contract)

@@ -134,20 +134,27 @@ def listen(wait: float) -> list[int] | None:
 
 
 def main(folder: Path) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal interrupts both; the server says when it is time
+    with open(folder / "learner.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # an older one may still be about to notice that its server is gone
+        if (wanted := listen(0.0)) is not None:  # this one's may be gone as well by now
+            learn(folder, wanted)
+
+
+def learn(folder: Path, wanted: list[int] | None) -> None:
+    """Until the server is gone."""
     import jax
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal interrupts both; the server says when it is time
-    with open(folder / "learner.lock", "w") as lock, jax.enable_x64(True):
-        fcntl.flock(lock, fcntl.LOCK_EX)  # an older one may still be about to notice that its server is gone
-        learning, busy = Learning(SqliteStore(folder)), True
-        while (wanted := listen(0.0 if busy else IDLE_SECONDS)) is not None:
+    with jax.enable_x64(True):
+        learning = Learning(SqliteStore(folder))
+        while wanted is not None:
             news = learning.catch_up()
-            busy = bool(news)
             lines = [msgspec.json.encode(one) for one in [*news, *(learning.base(number) for number in wanted)]]
             try:
                 os.write(sys.stdout.fileno(), b"".join(line + b"\n" for line in lines))
             except BrokenPipeError:  # the server is gone, so nobody listens
                 break
+            wanted = listen(0.0 if news else IDLE_SECONDS)
         learning.finish()
 
 
