@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import random
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,20 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from sottovoce import Ball, Budget, Interval, Moments, calibrate, decode, noise_of, privatise
+from sottovoce.core.codec import pack
 from sottovoce.core.errors import WireError
 from sottovoce.privacy.calibration import levels, sphere, sphere_law
-from sottovoce.privacy.decode import report_size, silence
+from sottovoce.privacy.decode import (
+    check,
+    decode_message,
+    grid_reach,
+    levels_reach,
+    report_size,
+    silence,
+    sphere_reach,
+)
 from sottovoce.privacy.domains import MomentEstimate, size
-from sottovoce.privacy.mechanisms import Gaussian, Laplace, Levels, Mechanism, Sphere
+from sottovoce.privacy.mechanisms import RESOLUTION, Gaussian, Laplace, Levels, Mechanism, Sphere
 
 REPORTS = 2500
 
@@ -193,9 +203,49 @@ def test_a_candidate_that_does_not_exist_is_refused(index: int):
         decode(mechanism, bytes(12) + index.to_bytes(2, "big"))
 
 
-@given(st.binary(min_size=24, max_size=24))
-def test_any_bytes_of_the_right_length_decode_to_finite_numbers(report: bytes):
-    assert np.all(np.isfinite(decode(calibrate("laplace", Ball(3), Budget(1.0)), report)))
+def reach(mechanism: Mechanism) -> float:
+    """The longest message that a report can be read as, as documented."""
+    match mechanism:
+        case Levels():
+            return levels_reach(mechanism)
+        case Sphere():
+            return sphere_reach(mechanism)
+        case Gaussian() | Laplace():
+            scales = np.repeat(mechanism.scales, mechanism.domain.blocks)
+            return float(np.linalg.norm(grid_reach(mechanism) / RESOLUTION * scales))
+
+
+@pytest.mark.parametrize("gate", GATES, ids=str)
+def test_whatever_passes_for_a_report_says_no_more_than_the_documented_reach(gate: Gate):
+    """Random bytes, small grids (most of which pass), and the extremes."""
+    mechanism, draw = gate.calibrated(2.0), random.Random(8)
+    length, grid = report_size(mechanism), isinstance(mechanism, Gaussian | Laplace)
+    small = [pack([draw.randrange(-(2**28), 2**28) for _ in range(length // 8)], 8, signed=True) for _ in range(200)]
+    forged = [draw.randbytes(length) for _ in range(2000)] + [bytes(length), b"\x7f" + b"\xff" * (length - 1)]
+    passed = 0
+    for report in forged + small * grid:
+        try:
+            check(mechanism, report)
+        except WireError:
+            continue
+        passed += 1
+        assert np.linalg.norm(decode_message(mechanism, report)) <= reach(mechanism) * (1 + 1e-12)
+    assert passed > 0
+
+
+@pytest.mark.parametrize("gate", [gate for gate in GATES if gate.name in ("gaussian", "laplace")], ids=str)
+def test_noise_that_no_device_draws_is_refused_and_what_they_draw_is_not(gate: Gate, entropy: SeededEntropy):
+    mechanism = gate.calibrated(2.0)
+    for _ in range(300):
+        check(mechanism, privatise(mechanism, gate.message(), entropy))
+    limit = grid_reach(mechanism)
+    check(mechanism, limit.astype(">i8").tobytes())
+    check(mechanism, (-limit).astype(">i8").tobytes())
+    for forged in (limit[0] + 1, -limit[0] - 1, 2**63 - 1, -(2**63)):
+        with pytest.raises(WireError, match="more noise than any device draws"):
+            check(mechanism, np.array([forged, *limit[1:]]).astype(">i8").tobytes())
+    furthest = {"gaussian": 8.9, "laplace": 37.3}[gate.name]  # scales; P < 1e-15 for up to ten coordinates
+    assert np.all(limit <= (furthest + mechanism.domain.radius / min(mechanism.scales)) * RESOLUTION)
 
 
 @given(st.binary(min_size=12, max_size=12), st.integers(0, 255))

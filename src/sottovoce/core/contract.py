@@ -21,6 +21,7 @@ from sottovoce.core.task import Task, algorithm_of
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 DAY = UNITS["d"]
+LONGEST = 36_500 * DAY
 
 
 class _Strict(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -142,8 +143,10 @@ def seconds(text: str) -> int:
     (90, 86400, 2592000)
     """
     number, unit = text[:-1], text[-1:]
-    if not (number.isdigit() and unit in UNITS):
+    if not (number.isascii() and number.isdigit() and unit in UNITS):
         raise ConfigurationError(f"a duration is a whole number and one of s, m, h, d, as in '24h'; got {text!r}")
+    if len(number) > 9 or int(number) * UNITS[unit] > LONGEST:
+        raise ConfigurationError(f"a duration is at most {LONGEST // DAY}d, got {text!r}")
     return int(number) * UNITS[unit]
 
 

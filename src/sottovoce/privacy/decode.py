@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +13,9 @@ from sottovoce.privacy import codebook
 from sottovoce.privacy.calibration import levels_variance, sphere_law
 from sottovoce.privacy.domains import Domain, Interval, Moments, size
 from sottovoce.privacy.mechanisms import RESOLUTION, Gaussian, Laplace, Levels, Mechanism, Sphere
+
+IMPOSSIBLE = 1e-15
+"""The chance that an honest report is refused because its noise is too large."""
 
 
 def decode(mechanism: Mechanism, report: bytes) -> Any:
@@ -32,7 +36,10 @@ def decode_message(mechanism: Mechanism, report: bytes) -> NDArray[np.float64]:
 
 
 def check(mechanism: Mechanism, report: bytes) -> None:
-    """Refuse bytes that no device would send: another length, a level or a candidate that there is not."""
+    """Refuse bytes that no device would send: wrong length, a level or candidate that there is not, too much noise.
+
+    So a forged report says no more than an honest one could: see `levels_reach`, `sphere_reach` and `grid_reach`.
+    """
     if len(report) != report_size(mechanism):
         raise WireError(f"this task's reports have {report_size(mechanism)} bytes, got {len(report)}")
     match mechanism:
@@ -42,6 +49,10 @@ def check(mechanism: Mechanism, report: bytes) -> None:
         case Sphere(candidates=count):
             if (index := int.from_bytes(report[codebook.SEED_BYTES :], "big")) >= count:
                 raise WireError(f"this task's codebook has {count} candidates, got index {index}")
+        case Gaussian() | Laplace():
+            grid, reach = np.frombuffer(report, ">i8"), grid_reach(mechanism)
+            if np.any(grid > reach) or np.any(grid < -reach):
+                raise WireError("this report has more noise than any device draws")
 
 
 def decode_messages(mechanism: Mechanism, reports: Sequence[bytes]) -> NDArray[np.float64]:
@@ -79,12 +90,32 @@ def levels_reach(mechanism: Levels) -> float:
     return total / (mechanism.keep - mechanism.flip)
 
 
+def sphere_reach(mechanism: Sphere) -> float:
+    """No estimate is longer than this, whatever the seed and the index."""
+    return mechanism.domain.radius / mechanism.mean
+
+
+@lru_cache(maxsize=512)
+def grid_reach(mechanism: Gaussian | Laplace) -> NDArray[np.int64]:
+    """The largest step of the grid that is taken, for each coordinate: the message's largest and all honest noise.
+
+    Noise farther out has a probability of at most IMPOSSIBLE for the whole report: a coordinate exceeds t scales with
+    probability at most 2 exp(-t^2 / 2) for the discrete Gaussian (sub-Gaussian like the
+    continuous one: Canonne, Kamath, Steinke 2020) and 2 exp(-t) for the discrete Laplace. A coordinate of a message is no larger than the radius.
+    """
+    surprise = math.log(2 * size(mechanism.domain) / IMPOSSIBLE)
+    noise = math.sqrt(2 * surprise) if isinstance(mechanism, Gaussian) else surprise
+    scales = np.repeat(mechanism.scales, mechanism.domain.blocks)
+    steps = np.ceil((mechanism.domain.radius / scales + noise) * RESOLUTION)
+    return np.minimum(steps, 2.0**62).astype(np.int64)
+
+
 def _decode_sphere(mechanism: Sphere, reports: Sequence[bytes]) -> NDArray[np.float64]:
     seeds = b"".join(report[: codebook.SEED_BYTES] for report in reports)
     indices = np.array([int.from_bytes(report[codebook.SEED_BYTES :], "big") for report in reports])
     vectors = codebook.candidates(seeds, indices, size(mechanism.domain) + 1).astype(float)
     lengths = np.sqrt(np.sum(vectors * vectors, axis=1, keepdims=True))
-    return vectors[:, :-1] * (mechanism.domain.radius / (mechanism.mean * lengths))
+    return vectors[:, :-1] * (sphere_reach(mechanism) / lengths)
 
 
 class Noise(NamedTuple):

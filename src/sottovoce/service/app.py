@@ -3,6 +3,7 @@
 import functools
 import hashlib
 import hmac
+import logging
 import math
 import re
 import time
@@ -200,7 +201,7 @@ class Api:
             except Problem as problem:
                 response = problem.response()
             except Exception:
-                log("route failed", failure=True, route=path)
+                log("route failed", logging.ERROR, failure=True, route=path)
                 response = Problem("internal", "the failure is in the server's log").response()
             count(response.status_code).inc()
             return response

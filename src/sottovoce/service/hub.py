@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from sottovoce.core.contract import DAY, Status, TaskFile
+from sottovoce.core.contract import DAY, Contract, Status, TaskFile
 from sottovoce.core.errors import SottovoceError
 from sottovoce.core.wire import ModelReports, TicketReports, Verdict, WarmRows
 from sottovoce.privacy.contract import contract_of
@@ -21,6 +21,7 @@ from sottovoce.service.live import LiveTask
 from sottovoce.service.logs import log
 from sottovoce.service.metrics import Metrics
 from sottovoce.service.problems import Problem
+from sottovoce.service.published import open_seconds
 from sottovoce.service.store import Entry, TaskRow
 from sottovoce.service.store.sqlite import SqliteStore
 
@@ -162,6 +163,8 @@ class Hub:
 
     def _add(self, row: TaskRow) -> LiveTask:
         task = LiveTask(row, self._key, *self._store.count(row.number))
+        if publications := self._store.publications(row.number):
+            task.take(publications)  # after a restart people are served before the learner is up
         self.tasks[row.contract.id] = task
         return task
 
@@ -202,19 +205,25 @@ class Hub:
             task.take(self._store.publications(task.number))
         task.news = news
         if news.base:
-            day = int(time.time() - task.contract.retention) // DAY
-            gone = self._store.forget(task.number, day, news.seq)
+            gone = self._store.forget(task.number, _oldest_kept(task.contract), news.seq)
             log("reports forgotten", task=task.contract.id, reports=gone)
 
     async def _keep_house(self) -> None:
         """Ask for a base wherever single reports are older than their task keeps them."""
         while True:
+            while not self.ready:
+                await asyncio.sleep(1.0)
             for task in list(self.tasks.values()):
                 oldest = self._store.oldest(task.number)
-                overdue = oldest is not None and oldest < int(time.time() - task.contract.retention) // DAY
+                overdue = oldest is not None and oldest < _oldest_kept(task.contract)
                 if overdue and self._learner and self._learner.stdin:
                     self._learner.stdin.write(f"{task.number}\n".encode())
             await asyncio.sleep(HOUSEKEEPING_SECONDS)
+
+
+def _oldest_kept(contract: Contract) -> int:
+    """The first day whose reports are kept; a report that may still be sent again is kept, to be told a duplicate."""
+    return int(time.time() - max(contract.retention, open_seconds(contract))) // DAY
 
 
 @contextlib.asynccontextmanager

@@ -8,6 +8,7 @@ share nothing but files, and everything it writes can be computed again from the
 import fcntl
 import os
 import select
+import signal
 import sys
 import time
 from pathlib import Path
@@ -72,6 +73,7 @@ class Learning:
 
     def base(self, number: int) -> News:
         """Keep a snapshot from which replay may start: what comes before it may be forgotten."""
+        self._keep(number, now=True)  # first: what is forgotten must be in the snapshot that learning resumes from
         self._store.save(number, self._folds[number].snapshot(base=True))
         return self._news(number, base=True)
 
@@ -134,19 +136,30 @@ def listen(wait: float) -> list[int] | None:
 
 
 def main(folder: Path) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal interrupts both; the server says when it is time
+    with open(folder / "learner.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # an older one may still be about to notice that its server is gone
+        if (wanted := listen(0.0)) is not None:  # this one's may be gone as well by now
+            learn(folder, wanted)
+
+
+def learn(folder: Path, wanted: list[int] | None) -> None:
+    """Until the server is gone."""
     import jax
 
-    with open(folder / "learner.lock", "w") as lock, jax.enable_x64(True):
-        fcntl.flock(lock, fcntl.LOCK_EX)  # an older one may still be about to notice that its server is gone
-        learning, busy = Learning(SqliteStore(folder)), True
-        while (wanted := listen(0.0 if busy else IDLE_SECONDS)) is not None:
+    with jax.enable_x64(True):
+        learning = Learning(SqliteStore(folder))
+        while wanted is not None:
             start = time.monotonic()
             news = learning.catch_up()
-            busy = bool(news)
-            for one in [*news, *(learning.base(number) for number in wanted)]:
-                sys.stdout.buffer.write(msgspec.json.encode(one) + b"\n")
-            sys.stdout.buffer.flush()
-            time.sleep(min(RESTS * (time.monotonic() - start), REST_SECONDS) if busy else 0.0)
+            lines = [msgspec.json.encode(one) for one in [*news, *(learning.base(number) for number in wanted)]]
+            try:
+                os.write(sys.stdout.fileno(), b"".join(line + b"\n" for line in lines))
+            except BrokenPipeError:  # the server is gone, so nobody listens
+                break
+            if news:
+                time.sleep(min(RESTS * (time.monotonic() - start), REST_SECONDS))
+            wanted = listen(0.0 if news else IDLE_SECONDS)
         learning.finish()
 
 

@@ -35,6 +35,9 @@ from sottovoce.service.published import Published, open_seconds
 from sottovoce.service.store import WARM, Publication, Report, TaskRow
 from sottovoce.service.tickets import Seal
 
+LARGEST_NUMBER = 1e100
+"""No message has a larger one; its square is still finite."""
+
 
 class Origin(NamedTuple):
     """Which report this is, and to what it answers."""
@@ -179,18 +182,22 @@ class LiveTask:
 
     def warm_reports(self, rows: list[WarmRow], now: float) -> list[Report]:
         """Consented data in the clear, as the journal keeps it."""
+        if not self.ready:
+            raise Problem("not-ready", "the first offer is being prepared; ask again", retry_after=1)
         if self.reports > self.warm:
             raise Problem("too-late", "a task is warmed up before it hears its first report")
         return [self._warm(row, int(now) // DAY) for row in rows]
 
     def _warm(self, row: WarmRow, day: int) -> Report:
         width = size(self._mechanisms[0].domain)
-        if len(row.message) != width or not self._mechanisms[0].domain.contains(np.array(row.message)):
+        message = np.array(row.message)
+        within = len(message) == width and np.all(np.abs(message) < LARGEST_NUMBER)
+        if not (within and self._mechanisms[0].domain.contains(message)):
             raise Problem(
                 "bad-request", f"a message of this task has {width} numbers within {self.contract.task.domain}"
             )
         context = bytes.fromhex(self._version) if self.contract.offers == "model" else self._memo_of(row.action)
-        payload = np.array(row.message, dtype=">f8").tobytes()
+        payload = message.astype(">f8").tobytes()
         return Report(self.number, secrets.token_bytes(REPORT_ID_BYTES), day, WARM, context, payload)
 
     def _memo_of(self, action: int | None) -> bytes:
@@ -234,8 +241,9 @@ class LiveTask:
 
     def _estimates(self, published: Published) -> list[dict[str, Any]]:
         """Arms with their name and how often they are offered; a model's coefficients are in the model."""
-        names = self.contract.actions or [str(arm) for arm in range(len(published.estimates))]
-        offered = Counter(offer.action for offer in published.offers) if published.estimates else Counter()
+        if not published.estimates:
+            return []
+        names, offered = self.contract.actions, Counter(offer.action for offer in published.offers)
         return [
             {"action": name, "share": offered[arm] / max(len(published.offers), 1)} | estimate
             for arm, (name, estimate) in enumerate(zip(names, published.estimates, strict=True))

@@ -19,7 +19,7 @@ from sottovoce.service.logs import log, to_stderr
 def serve(folder: Path, *, host: str, port: int, token: str, rate: float) -> None:
     """Listen until told to stop (SIGTERM or SIGINT); then write what waits and end."""
     to_stderr()
-    with _only_server(folder):
+    with only_server(folder):
         asyncio.run(_serve(folder, host, port, token, rate))
 
 
@@ -37,12 +37,13 @@ async def _serve(folder: Path, host: str, port: int, token: str, rate: float) ->
     log("stopped")
 
 
-def _only_server(folder: Path) -> IO[str]:
+def only_server(folder: Path) -> IO[str]:
     """A lock that ends with the process, however it ends."""
     folder.mkdir(parents=True, exist_ok=True)
     lock = open(folder / "server.lock", "w")  # noqa: SIM115 (the caller's context closes it)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
+        lock.close()
         raise ConfigurationError(f"another server uses {folder}; stop it, or choose another --data") from error
     return lock

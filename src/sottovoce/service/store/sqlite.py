@@ -114,6 +114,8 @@ class SqliteStore:
 
     def save(self, task: int, snapshot: Snapshot) -> None:
         self._learned.execute("INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?, ?, ?)", (task, *snapshot))
+        if snapshot.base:
+            self._learned.execute("PRAGMA wal_checkpoint")  # syncs: what it stands for will be gone from the journal
 
     # --- both read ---------------------------------------------------------------------------------------------------
 
@@ -183,7 +185,8 @@ def _chunks(reports: Sequence[Report]) -> Iterator[Sequence[Report]]:
 
 def _insert(rows: int) -> str:
     one = f"({', '.join('?' * COLUMNS)})"
-    return f"INSERT OR IGNORE INTO journal ({', '.join(Report._fields)}) VALUES {', '.join([one] * rows)}"
+    values = f"INSERT INTO journal ({', '.join(Report._fields)}) VALUES {', '.join([one] * rows)}"
+    return f"{values} ON CONFLICT (task, id) DO NOTHING"
 
 
 def _take(new: set[tuple[int, bytes]], key: tuple[int, bytes]) -> bool:

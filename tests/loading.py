@@ -1,0 +1,127 @@
+"""People who report to a server that may be killed at any moment, and what must be true afterwards."""
+
+import contextlib
+import http.client
+import random
+import sqlite3
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from serving import ARMS, MODEL, Caller, Server, lives, model_report, ticket_report, until
+from sottovoce.core.codec import from_text
+from sottovoce.core.contract import Contract
+from sottovoce.core.wire import REPORT_ID_BYTES
+from sottovoce.service.learner import replay
+from sottovoce.service.store.sqlite import SqliteStore
+
+KEPT = ("accepted", "duplicate")
+GONE = (OSError, http.client.HTTPException)
+"""What a client sees of a server that was killed or is starting."""
+
+
+class Load:
+    """A thread that reports without end: singles and batches, and again until each is acknowledged."""
+
+    def __init__(self, server: Server, contract: Contract, seed: int) -> None:
+        self._contract, self._draw = contract, random.Random(seed)
+        self._call = Caller(server.port, timeout=5.0)
+        self._stop = threading.Event()
+        self.acknowledged: list[bytes] = []
+        self.retried = 0
+        self.failure: BaseException | None = None
+        self._thread = threading.Thread(target=self._run)
+        self._thread.start()
+
+    def finish(self) -> None:
+        """Stop after the batch at hand is acknowledged."""
+        self._stop.set()
+        self._thread.join()
+        self._call.close()
+        if self.failure:
+            raise self.failure
+
+    def _run(self) -> None:
+        try:
+            while not self._stop.is_set():
+                self._deliver(self._batch(self._draw.choice((1, 1, 7, 40))))
+        except BaseException as failure:
+            self.failure = failure
+
+    def _batch(self, size: int) -> list[dict[str, Any]]:
+        task = f"/v1/tasks/{self._contract.id}"
+        if self._contract.offers == "tickets":
+            offers = self._patiently("POST", f"{task}/offers", {"count": size})["offers"]
+            return [ticket_report(self._contract, offer["ticket"]) for offer in offers]
+        version = self._patiently("GET", f"{task}/model")["version"]
+        return [model_report(self._contract, version) for _ in range(size)]
+
+    def _deliver(self, reports: list[dict[str, Any]]) -> None:
+        verdicts = self._patiently("POST", f"/v1/tasks/{self._contract.id}/reports", {"reports": reports})["verdicts"]
+        assert all(verdict in KEPT for verdict in verdicts), verdicts
+        self.acknowledged += [id_of(report) for report in reports]
+
+    def _patiently(self, method: str, path: str, body: Any = None) -> Any:
+        while True:
+            with contextlib.suppress(*GONE):
+                answer = self._call(method, path, body)
+                if answer.status == 200:
+                    return answer.json()
+                assert answer.status == 503, answer
+            self.retried += 1
+            time.sleep(0.02)
+
+
+def id_of(report: dict[str, Any]) -> bytes:
+    return from_text(report["id"]) if "id" in report else from_text(report["ticket"])[:REPORT_ID_BYTES]
+
+
+def kill_under_load(folder: Path, kills: int, longest: float) -> tuple[int, int]:
+    """Kill the server that many times while people report; how many reports were acknowledged, and retries needed."""
+    server, draw = Server(folder).start(), random.Random(20201115)
+    loads: list[Load] = []
+    try:
+        contracts = [server.create(ARMS), server.create(MODEL)]
+        early = [ticket_report(contracts[0], ticket) for ticket in server.tickets("arms", 5)]
+        loads = [Load(server, contract, seed) for seed, contract in enumerate(contracts)]
+        children: list[int] = []
+        for _ in range(kills):
+            time.sleep(draw.uniform(0.05, longest))
+            children += server.kill()
+            server.start()
+        for load in loads:
+            load.finish()
+        assert server.report("arms", *early) == ["accepted"] * len(early)  # tickets from before the first kill
+        until(lambda: not any(lives(child) for child in children))
+        states = {task: server.caught_up(task) for task in ("arms", "model")}
+        assert server.stop() == 0
+        acknowledged = [id for load in loads for id in load.acknowledged] + [id_of(report) for report in early]
+        check_journal(folder, acknowledged)
+        check_replay(folder, states)
+        assert "Traceback" not in server.log.read_text()
+        return len(acknowledged), sum(load.retried for load in loads)
+    finally:
+        server.close()
+        for load in loads:
+            load._stop.set()
+
+
+def check_journal(folder: Path, acknowledged: list[bytes]) -> None:
+    """Every acknowledged report is there, once, and nothing else is."""
+    with contextlib.closing(sqlite3.connect(folder / "journal.sqlite")) as journal:
+        found = [id for (id,) in journal.execute("SELECT id FROM journal")]
+        assert journal.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    assert len(found) == len(set(found))
+    assert len(acknowledged) == len(set(acknowledged))
+    assert set(found) == set(acknowledged)
+
+
+def check_replay(folder: Path, states: dict[str, dict[str, Any]]) -> None:
+    """The journal alone gives the state that the server had."""
+    store = SqliteStore(folder)
+    for row in store.tasks():
+        summary = states[row.contract.id]
+        assert summary["reports"] == summary["learned"] == len(list(store.entries_of(row.number, 0)))
+        assert replay(store, row) == summary["state"]
+    store.close()

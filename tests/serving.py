@@ -1,0 +1,244 @@
+"""A real server in its own process, two small tasks, and honest reports to them."""
+
+import http.client
+import json
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+
+from sottovoce.core.codec import to_text
+from sottovoce.core.contract import Contract, TaskFile
+from sottovoce.privacy.contract import contract_of, mechanism_from
+from sottovoce.privacy.domains import Interval, size
+from sottovoce.privacy.exact import privatise
+
+TOKEN = "the-token-of-the-tests"
+CLIENT = "127.0.0.2"
+"""The address that tests call from; a log that has it tells who called."""
+
+ARMS: dict[str, Any] = {
+    "id": "arms",
+    "learner": "kl-ucb",
+    "actions": ["a", "b", "c"],
+    "horizon": 2000,
+    "expires": "2099-12-31",
+    "privacy": {"epsilon": 2.0},
+    "publish_every": 10,
+}
+MODEL: dict[str, Any] = ARMS | {
+    "id": "model",
+    "learner": "gradient",
+    "actions": ["a", "b"],
+    "fields": {"age": {"kind": "number", "low": 0.0, "high": 100.0}},
+    "publish_every": 25,
+}
+
+
+def task_file(**numbers: Any) -> TaskFile:
+    return msgspec.convert(ARMS | numbers, TaskFile)
+
+
+def contract(**numbers: Any) -> Contract:
+    return contract_of(task_file(**numbers))
+
+
+# --- people ----------------------------------------------------------------------------------------------------------
+
+
+def honest(contract: Contract, gate: int = 0, outcome: float = 0.3) -> bytes:
+    """What an honest device sends: a loss, or features and how wrong the model was."""
+    mechanism = mechanism_from(contract.task, contract.gates[gate])
+    domain: Any = mechanism.domain
+    if isinstance(domain, Interval):
+        return privatise(mechanism, domain.embed(outcome))
+    features = np.full(contract.task.dimension, 1 / contract.task.dimension)
+    message = domain.embed(features, outcome)
+    assert message.shape == (size(domain),)
+    return privatise(mechanism, message)
+
+
+def ticket_report(contract: Contract, ticket: str, gate: int = 0, outcome: float = 0.3) -> dict[str, Any]:
+    return {"ticket": ticket, "gate": gate, "payload": to_text(honest(contract, gate, outcome))}
+
+
+def model_report(contract: Contract, version: str, gate: int = 0) -> dict[str, Any]:
+    id = to_text(secrets.token_bytes(16))
+    return {"id": id, "version": version, "gate": gate, "payload": to_text(honest(contract, gate))}
+
+
+# --- the server ------------------------------------------------------------------------------------------------------
+
+
+class Answer(NamedTuple):
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+class Caller:
+    """One keep-alive connection, opened again when it breaks."""
+
+    def __init__(self, port: int, timeout: float = 70.0) -> None:
+        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout, source_address=(CLIENT, 0))
+
+    def __call__(
+        self, method: str, path: str, body: Any = None, *, token: str = "", headers: Mapping[str, str] | None = None
+    ) -> Answer:
+        """Bodies other than bytes are sent as JSON."""
+        data = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
+        sent = {"content-type": "application/json"} | ({"authorization": f"Bearer {token}"} if token else {})
+        try:
+            self._connection.request(method, path, data, sent | dict(headers or {}))
+            answer = self._connection.getresponse()
+            return Answer(answer.status, {k.lower(): v for k, v in answer.getheaders()}, answer.read())
+        except (OSError, http.client.HTTPException):
+            self.close()
+            raise
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+class Server:
+    """`sottovoce serve` on one folder and one port, as often as it is started."""
+
+    def __init__(self, folder: Path, *, token: str = TOKEN, rate: float = 0.0) -> None:
+        self.folder, self.port, self.log = folder, free_port(), folder / "stderr"
+        self._environment = os.environ | {"SOTTOVOCE_ADMIN_TOKEN": token}
+        self._command = [sys.executable, "-m", "sottovoce", "serve", "--data", str(folder)]
+        self._command += ["--port", str(self.port), "--rate", str(rate)]
+        self._process: subprocess.Popen | None = None
+        self._caller = Caller(self.port)
+
+    def start(self) -> "Server":
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with self.log.open("ab") as log:
+            self._process = subprocess.Popen(self._command, env=self._environment, stderr=log)
+        until(lambda: self._alive("/healthz"), pause=0.02)
+        return self
+
+    def ready(self) -> "Server":
+        until(lambda: self._alive("/readyz"))
+        return self
+
+    def _alive(self, path: str) -> bool:
+        assert self._process is not None
+        assert self._process.poll() is None, self.log.read_text()
+        try:
+            return self.call("GET", path).status == 200
+        except OSError:
+            return False
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
+    def call(self, method: str, path: str, body: Any = None, **how: Any) -> Answer:
+        return self._caller(method, path, body, **how)
+
+    def admin(self, method: str, path: str, body: Any = None) -> Answer:
+        return self.call(method, path, body, token=TOKEN)
+
+    def create(self, file: Mapping[str, Any]) -> Contract:
+        answer = self.admin("POST", "/v1/tasks", file)
+        assert answer.status in (200, 201), answer.body
+        return msgspec.convert(answer.json()["contract"], Contract)
+
+    def summary(self, task: str) -> dict[str, Any]:
+        return self.call("GET", f"/v1/tasks/{task}/summary").json()
+
+    def tickets(self, task: str, count: int) -> list[str]:
+        return [
+            offer["ticket"]
+            for offer in self.call("POST", f"/v1/tasks/{task}/offers", {"count": count}).json()["offers"]
+        ]
+
+    def version(self, task: str) -> str:
+        return self.call("GET", f"/v1/tasks/{task}/model").json()["version"]
+
+    def report(self, task: str, *reports: Mapping[str, Any]) -> list[str]:
+        answer = self.call("POST", f"/v1/tasks/{task}/reports", {"reports": reports})
+        assert answer.status == 200, answer.body
+        return answer.json()["verdicts"]
+
+    def caught_up(self, task: str) -> dict[str, Any]:
+        """The summary once all that is in the journal has been learned."""
+
+        def learned() -> bool:
+            summary = self.summary(task)
+            return summary.get("learned", -1) == summary.get("reports")
+
+        until(learned)
+        return self.summary(task)
+
+    def kill(self) -> list[int]:
+        """SIGKILL to the server alone, as an operator would; its children, who must end by themselves."""
+        children = list(children_of(self.pid))
+        self.end(signal.SIGKILL)
+        return children
+
+    def stop(self, sign: int = signal.SIGTERM) -> int:
+        return self.end(sign)
+
+    def end(self, sign: int) -> int:
+        assert self._process is not None
+        self._caller.close()
+        self._process.send_signal(sign)
+        return self._process.wait(30)
+
+    def close(self) -> None:
+        """Whatever happened, leave nothing behind."""
+        self._caller.close()
+        if self._process and self._process.poll() is None:
+            self._process.kill()
+            self._process.wait()
+
+
+def children_of(pid: int) -> Iterator[int]:
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parent = int(path.read_text().rpartition(")")[2].split()[1])
+        except OSError:
+            continue
+        if parent == pid:
+            yield int(path.parent.name)
+
+
+def lives(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def resident(pid: int) -> int:
+    """Bytes of memory in use."""
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def until(claim: Callable[[], bool], seconds: float = 60.0, pause: float = 0.05) -> None:
+    """Wait for the claim to hold."""
+    end = time.monotonic() + seconds
+    while not claim():
+        assert time.monotonic() < end, "waited too long"
+        time.sleep(pause)
