@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from pretend import NOON, PERSON, Clock, Server, any_contract, arms, contextual, points, problem
 
 from sottovoce.client import Device, Limits
+from sottovoce.client.answers import context_of
 from sottovoce.client.transport import Response
 from sottovoce.core.codec import from_text
 from sottovoce.core.contract import Category, Number, Privacy, Reward, Status
@@ -64,16 +65,16 @@ def test_a_person_chooses_observes_and_whispers():
 
 
 def test_the_report_decodes_to_the_gradient_on_average():
-    """1000 reports of one gradient; each coordinate within 5 standard errors: false alarms below 24 * 6e-7."""
+    """300 reports of one gradient; each coordinate within 5 standard errors: false alarms below 24 * 6e-7."""
     server = Server(contextual(privacy=Privacy(epsilon=4.0, lifetime=1e6)))
     mine = device(server, limits=Limits(lifetime=1e6))
     mechanism = mechanism_from(mine.contract.task, mine.contract.gates[0])
     decision = mine.choose(PERSON)
     model, user = mine._models[mine._models.newest], mine._terms.user
-    features, _ = mine._context(PERSON)
+    features, _ = context_of(mine.contract, PERSON)
     truth = user.message(model, features, decision.action, 1.0)
     heard = []
-    for _ in range(1000):
+    for _ in range(300):
         mine.observe(mine.choose(PERSON).id, 1.0)
     for waiting in mine.outbox():
         heard.append(decode(mechanism, from_text(waiting.report["payload"])))
