@@ -29,6 +29,7 @@ from sottovoce.core.task import algorithms
 from sottovoce.core.wire import TaskDocument
 from sottovoce.privacy.contract import mechanism_from
 from sottovoce.privacy.decode import decode
+from sottovoce.privacy.exact import privatise
 
 HOUR, DAY = 3600, 86400
 PRESETS = [
@@ -181,6 +182,22 @@ def test_a_draw_that_failed_is_not_tried_again(monkeypatch):
     assert mine.observe(decision.id, 1.0) is False
     assert len(draws) == 1
     assert mine.outbox() == []
+
+
+def test_the_debit_is_on_the_disk_before_the_draw(tmp_path, monkeypatch):
+    """What the log holds when the gate is reached was flushed: the last transaction before it was a full one."""
+    mine = device(Server(contextual()), folder=tmp_path)
+    found = []
+
+    def watched(*given):
+        with mine._store.reading() as db:
+            found.append(db.execute("PRAGMA synchronous").fetchone()[0])
+            found.append(db.execute("SELECT count(*) FROM decisions WHERE drawing = 1").fetchone()[0])
+        return privatise(*given)
+
+    monkeypatch.setattr("sottovoce.client.device.privatise", watched)
+    mine.observe(mine.choose(PERSON).id, 1.0)
+    assert found == [2, 1]
 
 
 def test_an_unobserved_decision_reports_the_default_once_also_after_a_restart(tmp_path):

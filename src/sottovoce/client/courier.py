@@ -121,7 +121,7 @@ class Courier:
             return
         log.warning("the contract of task %s has changed: no more reports", contract.id)
         self.broken = True
-        with self.store.transaction() as db:
+        with self.store.transaction(flush=True) as db:
             decisions.withdraw(db, self.joined, "contract-changed")
 
     def _standing(self) -> Standing:

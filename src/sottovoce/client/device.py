@@ -95,7 +95,7 @@ class Device:
         self._sending = threading.Lock()
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
-        with self._store.transaction() as db:
+        with self._store.transaction(flush=True) as db:
             decisions.lose(db, self._joined)
 
     @property
@@ -214,7 +214,7 @@ class Device:
 
     def _report(self, decision: str, reward: Any) -> bool:
         """Claim the draw, draw, then persist the report and forget the raw data."""
-        with self._store.transaction() as db:
+        with self._store.transaction(flush=True) as db:
             pending = decisions.begin(db, self._joined, decision)
         if pending is None:
             self._check_known(decision)
@@ -293,7 +293,7 @@ class Device:
         self._set_opted_out(False)
 
     def _set_opted_out(self, out: bool) -> None:
-        with self._store.transaction() as db:
+        with self._store.transaction(flush=True) as db:
             db.execute("UPDATE joined SET opted_out = ? WHERE id = ?", (out, self._joined))
             if out:
                 decisions.withdraw(db, self._joined, "withdrawn")
