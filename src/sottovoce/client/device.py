@@ -8,7 +8,6 @@ unobserved decisions report the default reward, bad input too, and every report 
 """
 
 import logging
-import math
 import sqlite3
 import threading
 import time
@@ -19,34 +18,27 @@ from typing import Any
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from sottovoce.client import decisions
+from sottovoce.client.answers import UNHEARD, context_of, document_of, message_of
+from sottovoce.client.courier import Courier
 from sottovoce.client.decisions import Pending
-from sottovoce.client.joining import Standing, join, look, set_status, standing
+from sottovoce.client.joining import Standing, join, standing
 from sottovoce.client.ledger import Account, Balance, Limits
-from sottovoce.client.offers import FRESH, Models, Tickets
-from sottovoce.client.outbox import Backoff, Outbox, Sent, TryLater, Waiting, body_of, fates_of
+from sottovoce.client.outbox import Sent, Waiting
 from sottovoce.client.store import Store, count
 from sottovoce.client.terms import expired
 from sottovoce.client.transport import Http, Transport
 from sottovoce.core.codec import to_text
-from sottovoce.core.contract import DAY, NAME, Contract
-from sottovoce.core.errors import BadInput, ConfigurationError, Unreachable, WireError
+from sottovoce.core.contract import NAME, Contract
+from sottovoce.core.errors import ConfigurationError, Unreachable
 from sottovoce.core.task import Task, algorithm_of
-from sottovoce.core.wire import REPORT_ID_BYTES, ModelReport, TicketReport
-from sottovoce.privacy.domains import size
+from sottovoce.core.wire import REPORT_ID_BYTES
 from sottovoce.privacy.exact import SYSTEM, Entropy, privatise
-from sottovoce.users.fields import Raw, features
+from sottovoce.users.fields import Raw
 
 SILENT = "silent:"
 """Decisions without a report say so in their id (no other id has a colon); nothing about them is kept."""
-
-SUSPICIOUS = {"bad-gate", "bad-payload", "unknown-version"}
-"""Verdicts after which the device looks at the contract again."""
-
-UNHEARD = object()
-"""No reward came in time."""
 
 log = logging.getLogger("sottovoce.client")
 
@@ -97,18 +89,13 @@ class Device:
             self._store.close()
             raise
         self._account = Account(self._joined, limits, self._terms.contract.limit)
-        self._models = Models(self._store, self._joined, self._terms)
-        self._tickets = Tickets(self._store, self._joined, self._terms)
-        self._outbox = Outbox(self._store, self._joined)
-        self._backoff = Backoff(entropy)
+        self._courier = Courier(self._store, self._joined, self._terms, self._transport, entropy, clock())
+        self._models, self._outbox = self._courier.models, self._courier.outbox
+        self._last_offer: Any = None
         self._sending = threading.Lock()
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
-        self._wanted = 0
-        self._last_offer: Any = None
-        self._looked = clock()
-        self._broken = False
-        with self._store.transaction() as db:
+        with self._store.transaction(flush=True) as db:
             decisions.lose(db, self._joined)
 
     @property
@@ -132,13 +119,13 @@ class Device:
 
     def prefetch(self, tickets: int) -> None:
         """Keep so many tickets ready (now, and at every `send`), so that `choose` need not wait for the server."""
-        self._wanted = tickets
-        self._fetch_tickets(tickets)
+        self._courier.wanted = tickets
+        self._courier.fetch_tickets(tickets, self._clock())
 
     def _choose_by_model(self, raw: Raw | Sequence[Raw] | None, baseline: int | str) -> Decision:
         if self._models.newest is None:
-            self._refresh_model()
-        context, problem = self._context(raw)
+            self._courier.fetch_model(self._clock())
+        context, problem = context_of(self.contract, raw)
         now, chance = self._clock(), self._uniform()
         with self._store.transaction() as db:
             known, version = standing(db, self._joined), self._models.newest
@@ -160,11 +147,11 @@ class Device:
                 now, known = self._clock(), standing(db, self._joined)
                 if known.recommendation is not None:
                     return self._silent(db, _recommended(known.recommendation, self.contract.task))
-                if (offer := self._tickets.take(db, now)) is not None:
+                if (offer := self._courier.tickets.take(db, now)) is not None:
                     ticket, self._last_offer = offer
                     return self._decide(db, known, self._last_offer, ticket, _plain(self._last_offer), now)
             if attempt == 0:
-                self._fetch_tickets(max(self._wanted, 1))
+                self._courier.fetch_tickets(max(self._courier.wanted, 1), self._clock())
         with self._store.transaction() as db:
             return self._silent(db, self._makeshift(), "there is no ticket and the server does not answer")
 
@@ -188,7 +175,7 @@ class Device:
     ) -> Decision:
         """Promise a report and pay for it, if there may be one."""
         terms, decision = self._terms, self._token(12)
-        speaks = known.open and not known.opted_out and not self._broken and not expired(self.contract, now)
+        speaks = known.open and not known.opted_out and not self._courier.broken and not expired(self.contract, now)
         entry = self._account.debit(db, decision, terms.mechanism, now) if speaks else None
         if entry is None:
             return self._silent(db, action, problem)
@@ -199,18 +186,6 @@ class Device:
     def _silent(self, db: sqlite3.Connection, action: Any, problem: str = "") -> Decision:
         count(db, self._joined, "silent")
         return Decision(SILENT + self._token(12), action, self._name(action), False, problem)
-
-    def _context(self, raw: Any) -> tuple[NDArray[np.floating], str]:
-        """Features, one row per action; for bad input rows of zeros, which say nothing, and what was wrong."""
-        try:
-            return features(self.contract, raw), ""
-        except BadInput as error:
-            problem = str(error)
-        except (TypeError, ValueError, AttributeError) as error:
-            problem = f"not fields: {type(error).__name__}"
-        given = len(raw) if isinstance(raw, Sequence) and not isinstance(raw, str | bytes) else 1
-        rows = len(self.contract.actions) or max(1, min(given, self.contract.candidates))
-        return np.zeros((rows, self.contract.task.dimension)), problem
 
     def _baseline(self, baseline: int | str, number: int) -> int:
         index = self.contract.actions.index(baseline) if baseline in self.contract.actions else baseline
@@ -239,15 +214,15 @@ class Device:
 
     def _report(self, decision: str, reward: Any) -> bool:
         """Claim the draw, draw, then persist the report and forget the raw data."""
-        with self._store.transaction() as db:
+        with self._store.transaction(flush=True) as db:
             pending = decisions.begin(db, self._joined, decision)
         if pending is None:
             self._check_known(decision)
             return False
         late = self._clock() > self._deadline(pending)
-        message, notes = self._message(pending, UNHEARD if late else reward)
+        message, notes = message_of(self._terms, self._models, pending, UNHEARD if late else reward)
         payload = privatise(self._terms.mechanisms[pending.gate], message, self._entropy)
-        report = self._document(pending, to_text(payload))
+        report = document_of(self._terms, pending, self._token(REPORT_ID_BYTES), to_text(payload))
         with self._store.transaction() as db:
             if not decisions.finish(db, decision):
                 return False
@@ -261,42 +236,6 @@ class Device:
             known = "SELECT 1 FROM ledger WHERE decision = ? AND joined = ?"
             if db.execute(known, (decision, self._joined)).fetchone() is None:
                 raise ConfigurationError(f"no decision {decision!r} was made for task {self.contract.id!r} here")
-
-    def _message(self, pending: Pending, reward: Any) -> tuple[NDArray[np.floating], list[str]]:
-        """What would be said aloud, and what to count. Whatever the input, there is a message."""
-        raw = msgspec.msgpack.decode(pending.raw)
-        given, notes = self._heard(reward, (len(raw),) if self.contract.task.user == "slope" else ())
-        outcome = self._terms.outcomes.outcome(given)
-        try:
-            with np.errstate(over="ignore"):  # a server may send what overflows; the domain refuses the infinity
-                if self._terms.contextual:
-                    chosen = np.array([raw], dtype=float)
-                    return self._terms.user.message(self._models[pending.source], chosen, 0, outcome), notes
-                action = np.array(raw, dtype=float) if isinstance(raw, list) else raw
-                return self._terms.user.message(action, None, action, outcome), notes
-        except (BadInput, KeyError):  # KeyError: another process has thrown the model away
-            return np.zeros(size(self._terms.mechanism.domain)), [*notes, "bad_input"]
-
-    def _heard(self, reward: Any, shape: tuple[int, ...]) -> tuple[NDArray[np.floating], list[str]]:
-        terms = self.contract.reward
-        default = np.full(shape, terms.default)
-        if reward is UNHEARD:
-            return default, ["unobserved"]
-        try:
-            given = np.asarray(reward)
-        except (TypeError, ValueError):
-            return default, ["bad_input"]
-        if given.dtype.kind not in "biuf" or given.shape != shape or not np.all(np.isfinite(given)):
-            return default, ["bad_input"]
-        outside = np.any((given < terms.low) | (given > terms.high))
-        return given.astype(float), ["clipped"] if outside else []
-
-    def _document(self, pending: Pending, payload: str) -> bytes:
-        """The report as it will travel: the same length for every report of this task."""
-        if self._terms.contextual:
-            name = self._token(REPORT_ID_BYTES)
-            return msgspec.json.encode(ModelReport(id=name, version=pending.source, gate=pending.gate, payload=payload))
-        return msgspec.json.encode(TicketReport(ticket=pending.source, gate=pending.gate, payload=payload))
 
     def _deadline(self, pending: Pending) -> float:
         return pending.at + self.contract.reward.wait
@@ -315,11 +254,8 @@ class Device:
         with self._sending:
             now = self._clock() if now is None else now
             self._close_overdue(now)
-            acknowledged = refused = 0
-            if self._backoff.ready(now) and self._standing().open:
-                acknowledged, refused = self._deliver(now, force)
-            if self._backoff.ready(now):
-                self._renew(now)
+            acknowledged, refused = self._courier.deliver(now, force=force)
+            self._courier.renew(now)
             self._store.tidy()
             return Sent(acknowledged, refused, len(self._outbox))
 
@@ -329,77 +265,6 @@ class Device:
         for decision in late:
             with self._store.lock:
                 self._report(decision, UNHEARD)
-
-    def _deliver(self, now: float, force: bool) -> tuple[int, int]:
-        acknowledged = refused = 0
-        for rows in self._outbox.due(math.inf if force else now, self._entropy):
-            try:
-                answer = self._transport.request("POST", f"/v1/tasks/{self.contract.id}/reports", body_of(rows))
-                fates = fates_of(answer, len(rows))
-            except (OSError, TryLater) as error:
-                self._backoff.failed(now, error.seconds if isinstance(error, TryLater) else 0.0)
-                break
-            judged = [(row, fate) for row, fate in zip(rows, fates, strict=True) if fate != "task-paused"]
-            self._outbox.settle([row for row, _ in judged], [fate for _, fate in judged])
-            taken = sum(fate in ("accepted", "duplicate") for fate in fates)
-            acknowledged, refused = acknowledged + taken, refused + len(judged) - taken
-            self._backoff.succeeded()
-            if SUSPICIOUS & set(fates):
-                self._looked = self._models.until = -math.inf
-            if len(judged) < len(rows):
-                self._pause(now)
-                break
-        return acknowledged, refused
-
-    def _renew(self, now: float) -> None:
-        """What is old is asked for again: the contract once a day or while it rests, the model, tickets."""
-        if now - self._looked >= (DAY if self._standing().open else FRESH):
-            self._look_again(now)
-        if self._terms.contextual and now >= self._models.until:
-            self._refresh_model()
-        elif self._wanted and (missing := self._wanted - self._tickets.left(now)) > 0:
-            self._fetch_tickets(missing)
-
-    def _pause(self, now: float) -> None:
-        """Keep what is in the outbox, promise nothing more, and ask after a while whether the task is open again."""
-        self._looked = now
-        with self._store.transaction() as db:
-            db.execute("UPDATE joined SET open = 0 WHERE id = ?", (self._joined,))
-
-    def _standing(self) -> Standing:
-        with self._store.reading() as db:
-            return standing(db, self._joined)
-
-    def _look_again(self, now: float) -> None:
-        """A contract that changes under a running device ends its reports; the next start will refuse it aloud."""
-        document = look(self._transport, self.contract.id)
-        if document is None:
-            return
-        self._looked = now
-        if document.contract.digest() == self.contract.digest():
-            set_status(self._store, self._joined, document.status)
-            return
-        log.warning("the contract of task %s has changed: no more reports", self.contract.id)
-        self._broken = True
-        with self._store.transaction() as db:
-            decisions.withdraw(db, self._joined, "contract-changed")
-
-    def _refresh_model(self) -> None:
-        self._try(lambda now: self._models.refresh(self._transport, now))
-
-    def _fetch_tickets(self, number: int) -> None:
-        self._try(lambda now: self._tickets.fetch(self._transport, number))
-
-    def _try(self, work: Callable[[float], None]) -> None:
-        """Use the network unless it failed just now."""
-        now = self._clock()
-        if not self._backoff.ready(now):
-            return
-        try:
-            work(now)
-        except (OSError, WireError) as error:
-            log.info("task %s: %s", self.contract.id, error)
-            self._backoff.failed(now)
 
     # --- the owner ---------------------------------------------------------------------------------------------------
 
@@ -428,7 +293,7 @@ class Device:
         self._set_opted_out(False)
 
     def _set_opted_out(self, out: bool) -> None:
-        with self._store.transaction() as db:
+        with self._store.transaction(flush=True) as db:
             db.execute("UPDATE joined SET opted_out = ? WHERE id = ?", (out, self._joined))
             if out:
                 decisions.withdraw(db, self._joined, "withdrawn")

@@ -40,7 +40,7 @@ def join(
     terms = accept(contract, limits, epsilon)
     if pinned is None and expired(contract, now):
         raise ContractRefused(f"task {task!r} expired on {contract.expires}")
-    with store.transaction() as db:
+    with store.transaction(flush=True) as db:
         db.execute(
             "INSERT INTO joined (server, task, digest, contract, limits, mode, open) VALUES (?, ?, ?, ?, ?, 'live', 1) "
             "ON CONFLICT DO UPDATE SET limits = excluded.limits",

@@ -1,7 +1,9 @@
 """One SQLite file for all tasks of one owner: contracts, offers, decisions, the ledger and the outbox.
 
-A transaction that has ended survives the death of the process and the loss of power. Deleted rows are overwritten with
-zeros.
+A transaction that has ended survives the death of the process. With `flush` it survives the loss of power too, and with
+it all that came before, because SQLite appends to one log. One flush per report is enough for the promise: the claim of
+the draw, after which the debit is on the disk and no second draw can happen. What power may take before that was not
+drawn; what it takes after that is lost, or sent again byte for byte. Deleted rows are overwritten with zeros.
 """
 
 import os
@@ -51,7 +53,6 @@ class Store:
         self._db = sqlite3.connect(_file(folder), isolation_level=None, check_same_thread=False, timeout=30)
         if self._durable:
             self._db.execute("PRAGMA journal_mode = WAL")
-            self._db.execute("PRAGMA synchronous = FULL")
         self._db.execute("PRAGMA secure_delete = ON")
         (found,) = self._db.execute("PRAGMA user_version").fetchone()
         if found not in (0, FORMAT):
@@ -60,9 +61,11 @@ class Store:
             self._db.executescript(f"BEGIN IMMEDIATE; {SCHEMA} PRAGMA user_version = {FORMAT}; COMMIT")
 
     @contextmanager
-    def transaction(self) -> Iterator[sqlite3.Connection]:
+    def transaction(self, *, flush: bool = False) -> Iterator[sqlite3.Connection]:
         """All of it or nothing."""
         with self.lock:
+            if self._durable:
+                self._db.execute(f"PRAGMA synchronous = {'FULL' if flush else 'NORMAL'}")
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 yield self._db

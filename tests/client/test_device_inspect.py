@@ -4,9 +4,12 @@ import json
 import subprocess
 import sys
 
+import pytest
 from pretend import PERSON, Clock, Server, arms, contextual
 
 from sottovoce.client import Device
+from sottovoce.client.inspection import inspection
+from sottovoce.core.errors import ConfigurationError
 
 
 def sottovoce(*words: str) -> subprocess.CompletedProcess[str]:
@@ -36,6 +39,6 @@ def test_an_owner_sees_what_left_what_will_and_what_it_cost(tmp_path):
 
 
 def test_a_folder_without_a_device_is_an_error(tmp_path):
-    done = sottovoce("inspect", "--device", str(tmp_path))
-    assert done.returncode == 2
-    assert "device.sqlite" in done.stderr.replace("\n", "")
+    with pytest.raises(ConfigurationError, match=r"has no device\.sqlite"):
+        inspection(tmp_path)
+    assert list(tmp_path.iterdir()) == []

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from pretend import NOON, PERSON, Clock, Server, any_contract, arms, contextual, points, problem
 
 from sottovoce.client import Device, Limits
+from sottovoce.client.answers import context_of
 from sottovoce.client.transport import Response
 from sottovoce.core.codec import from_text
 from sottovoce.core.contract import Category, Number, Privacy, Reward, Status
@@ -28,6 +29,7 @@ from sottovoce.core.task import algorithms
 from sottovoce.core.wire import TaskDocument
 from sottovoce.privacy.contract import mechanism_from
 from sottovoce.privacy.decode import decode
+from sottovoce.privacy.exact import privatise
 
 HOUR, DAY = 3600, 86400
 PRESETS = [
@@ -64,16 +66,16 @@ def test_a_person_chooses_observes_and_whispers():
 
 
 def test_the_report_decodes_to_the_gradient_on_average():
-    """1000 reports of one gradient; each coordinate within 5 standard errors: false alarms below 24 * 6e-7."""
+    """300 reports of one gradient; each coordinate within 5 standard errors: false alarms below 24 * 6e-7."""
     server = Server(contextual(privacy=Privacy(epsilon=4.0, lifetime=1e6)))
     mine = device(server, limits=Limits(lifetime=1e6))
     mechanism = mechanism_from(mine.contract.task, mine.contract.gates[0])
     decision = mine.choose(PERSON)
     model, user = mine._models[mine._models.newest], mine._terms.user
-    features, _ = mine._context(PERSON)
+    features, _ = context_of(mine.contract, PERSON)
     truth = user.message(model, features, decision.action, 1.0)
     heard = []
-    for _ in range(1000):
+    for _ in range(300):
         mine.observe(mine.choose(PERSON).id, 1.0)
     for waiting in mine.outbox():
         heard.append(decode(mechanism, from_text(waiting.report["payload"])))
@@ -180,6 +182,22 @@ def test_a_draw_that_failed_is_not_tried_again(monkeypatch):
     assert mine.observe(decision.id, 1.0) is False
     assert len(draws) == 1
     assert mine.outbox() == []
+
+
+def test_the_debit_is_on_the_disk_before_the_draw(tmp_path, monkeypatch):
+    """What the log holds when the gate is reached was flushed: the last transaction before it was a full one."""
+    mine = device(Server(contextual()), folder=tmp_path)
+    found = []
+
+    def watched(*given):
+        with mine._store.reading() as db:
+            found.append(db.execute("PRAGMA synchronous").fetchone()[0])
+            found.append(db.execute("SELECT count(*) FROM decisions WHERE drawing = 1").fetchone()[0])
+        return privatise(*given)
+
+    monkeypatch.setattr("sottovoce.client.device.privatise", watched)
+    mine.observe(mine.choose(PERSON).id, 1.0)
+    assert found == [2, 1]
 
 
 def test_an_unobserved_decision_reports_the_default_once_also_after_a_restart(tmp_path):

@@ -13,7 +13,7 @@ from sottovoce.privacy.exact import privatise
 CHILD = """
 import os, sys
 sys.path.insert(0, sys.argv[1])
-from test_crashes import counted, joined
+from test_device_crashes import counted, joined
 from sottovoce.client import decisions, device, outbox
 
 folder, point = sys.argv[2], sys.argv[3]
