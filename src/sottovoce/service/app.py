@@ -106,7 +106,7 @@ class Api:
 
     async def offers(self, request: Request) -> Response:
         task = self._task(request)
-        wanted = await _body(request, OffersRequest)
+        wanted = _body(request, OffersRequest)
         if not 1 <= wanted.count <= LARGEST_OFFERS:
             raise Problem("bad-request", f"count must be between 1 and {LARGEST_OFFERS}, got {wanted.count}")
         offers = task.offers(wanted.count, time.time())
@@ -115,7 +115,7 @@ class Api:
 
     async def reports(self, request: Request) -> Response:
         task = self._task(request)
-        batch = await _body(request, TicketReports if task.contract.offers == "tickets" else ModelReports)
+        batch = _body(request, TicketReports if task.contract.offers == "tickets" else ModelReports)
         if not 1 <= len(batch.reports) <= LARGEST_BATCH:
             raise Problem("bad-request", f"a batch has 1 to {LARGEST_BATCH} reports, got {len(batch.reports)}")
         return _answer(request, Verdicts(verdicts=await self.hub.hear(task, batch)))
@@ -129,7 +129,7 @@ class Api:
         return _json({"tasks": [task.document() for task in self.hub.tasks.values()]})
 
     async def create(self, request: Request) -> Response:
-        task, new = await self.hub.create(await _body(request, TaskFile))
+        task, new = await self.hub.create(_body(request, TaskFile))
         return _json(task.document(), status=201 if new else 200)
 
     async def change(self, request: Request, **changes: bool | str) -> Response:
@@ -139,7 +139,7 @@ class Api:
 
     async def warm(self, request: Request) -> Response:
         task = self._task(request)
-        rows = await _body(request, WarmRows)
+        rows = _body(request, WarmRows)
         if not 1 <= len(rows.rows) <= LARGEST_BATCH:
             raise Problem("bad-request", f"a batch has 1 to {LARGEST_BATCH} rows, got {len(rows.rows)}")
         return _json({"heard": await self.hub.warm(task, rows)})
@@ -194,6 +194,8 @@ class Api:
 
         async def guarded(request: Request) -> Response:
             try:
+                if request.method == "POST":
+                    request.scope["content"] = await _content(request)
                 if wait := self._limit.wait(request.client.host if request.client else ""):
                     seconds = math.ceil(wait)
                     raise Problem("too-many-requests", f"come back in {seconds} s", retry_after=seconds)
@@ -209,20 +211,25 @@ class Api:
         return guarded
 
 
-async def _body(request: Request, type: type[T]) -> T:
+async def _content(request: Request) -> bytes:
+    """The body, read before anything is decided: a connection with an unread rest could not be used again."""
+    content, more = b"", True
+    while more:
+        message = await request.receive()
+        content, more = content + message.get("body", b""), message.get("more_body", False)
+        if len(content) > LARGEST_BODY:
+            raise Problem("too-large", f"a request has at most {LARGEST_BODY:,} bytes")
+    return content
+
+
+def _body(request: Request, type: type[T]) -> T:
     """The request's body as this type, or a problem that says what is wrong."""
     kind = request.headers.get("content-type", JSON).partition(";")[0].strip().lower()
     if kind not in (JSON, MESSAGEPACK):
         raise Problem("unsupported-type", f"content-type must be {JSON} or {MESSAGEPACK}")
-    body, more = b"", True
-    while more:
-        message = await request.receive()
-        body, more = body + message.get("body", b""), message.get("more_body", False)
-        if len(body) > LARGEST_BODY:
-            raise Problem("too-large", f"a request has at most {LARGEST_BODY:,} bytes")
     decode = msgspec.json.decode if kind == JSON else msgspec.msgpack.decode
     try:
-        return decode(body, type=type)
+        return decode(request.scope["content"], type=type)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
         raise Problem("bad-request", f"the body is not valid: {error}") from error
 
