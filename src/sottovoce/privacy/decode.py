@@ -100,8 +100,8 @@ def grid_reach(mechanism: Gaussian | Laplace) -> NDArray[np.int64]:
     """The largest step of the grid that is taken, for each coordinate: the message's largest and all honest noise.
 
     Noise farther out has a probability of at most IMPOSSIBLE for the whole report: a coordinate exceeds t scales with
-    probability at most 2 exp(-t^2 / 2) for the discrete Gaussian (sub-Gaussian like the continuous one: Canonne, Kamath,
-    Steinke 2020) and 2 exp(-t) for the discrete Laplace. A coordinate of a message is no larger than the radius.
+    probability at most 2 exp(-t^2 / 2) for the discrete Gaussian (sub-Gaussian like the continuous one: Canonne,
+    Kamath, Steinke 2020) and 2 exp(-t) for the discrete Laplace. A message's coordinate is no larger than the radius.
     """
     surprise = math.log(2 * size(mechanism.domain) / IMPOSSIBLE)
     noise = math.sqrt(2 * surprise) if isinstance(mechanism, Gaussian) else surprise
