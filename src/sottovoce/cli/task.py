@@ -217,18 +217,17 @@ def _named(contract: "Contract", recommendation: Any) -> str:
 
 def print_learned(console: "Console", summary: "Summary", rows: list[dict[str, Any]]) -> None:
     """What the server has learned; see `fleet.learned`."""
+    from sottovoce.fleet.learned import cell
+
     if not rows:
         return
-    table = table_of(f"Learned from {summary.learned:,} reports", *rows[0])
+    title = f"Learned from {summary.learned:,} reports"
+    table = table_of(title, *rows[0])
+    table.min_width = len(title)
     for row in rows:
         table.add_row(*(cell(value) for value in row.values()))
     console.print()
     console.print(table)
-
-
-def cell(value: Any) -> str:
-    """A value in a table."""
-    return "-" if value is None else f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
 # --- warm start ------------------------------------------------------------------------------------------------------

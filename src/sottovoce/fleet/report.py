@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from sottovoce.core.contract import Contract
 from sottovoce.core.wire import Summary
 from sottovoce.fleet.compare import Interval
+from sottovoce.fleet.learned import cell
 from sottovoce.fleet.run import FleetResult
 from sottovoce.sim.report import CHOSEN, STYLE, svg_of, whole_page
 from sottovoce.sim.results import versions
@@ -86,12 +87,8 @@ def _result_row(story: Story) -> list[str]:
 
 def _learned(story: Story) -> str:
     title = f"What {story.contract.id} learned from {story.summary.learned:,} reports"
-    cells = [[_cell(value) for value in row.values()] for row in story.rows]
+    cells = [[cell(value) for value in row.values()] for row in story.rows]
     return _table(title, list(story.rows[0]), cells) if cells else ""
-
-
-def _cell(value: Any) -> str:
-    return "-" if value is None else f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
 def _table(title: str, columns: tuple[str, ...] | list[str], rows: list[list[str]]) -> str:
