@@ -1,6 +1,5 @@
 """The commands around a live task, against a server that only notes what it is sent."""
 
-import json
 import sys
 from pathlib import Path
 
@@ -103,14 +102,13 @@ class Noting:
     def __init__(self, contract: Contract) -> None:
         self.contract, self.heard = contract, []
 
-    def __call__(self, server: str) -> "Noting":
+    def __call__(self, server: str, *, timeout: float) -> "Noting":
         return self
 
     def request(self, method, path, body=None, headers=None) -> Response:
         self.heard.append((method, path, body and msgspec.json.decode(body), dict(headers or {})))
         where = path.rpartition("/")[2]
         answers = {"summary": self.summary, "warm": lambda: {"heard": len(self.heard[-1][2]["rows"])}}
-        answers["export"] = lambda: [1]
         return Response(200, {}, msgspec.json.encode(answers.get(where, self.document)()))
 
     def document(self) -> TaskDocument:
@@ -144,8 +142,6 @@ def test_a_task_is_created_with_its_warm_start_and_shown(
         assert fact in screen
     assert type_in(monkeypatch, "task", "pause", "headline") == 0
     assert server.heard[-1][:2] == ("POST", "/v1/tasks/headline/pause")
-    assert type_in(monkeypatch, "task", "export", "headline", "--out", str(tmp_path / "o.ndjson")) == 0
-    assert json.loads((tmp_path / "o.ndjson").read_text()) == [1]
 
 
 def test_a_table_with_other_columns_is_refused_before_anything_is_created(

@@ -1,5 +1,6 @@
-"""`sottovoce task`: create, show, pause, resume, promote, export and list the tasks of a server."""
+"""`sottovoce task`: create, show, pause, resume, promote, export, list and replay the tasks of a server."""
 
+import contextlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sottovoce.cli.output import table_of
-from sottovoce.core.errors import ConfigurationError
+from sottovoce.core.errors import ConfigurationError, UnknownName
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -85,9 +86,31 @@ def export(
 ) -> None:
     """Write the contract and every private report that is kept, a line each."""
     lines = _remote(server).export(id)
+    contract = next(lines)  # refused here before a file is written
     out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_bytes(lines)
-    _say(f"{out}: the contract and {max(len(lines.splitlines()) - 1, 0):,} reports")
+    reports = 0
+    with out.open("wb") as file:
+        file.write(contract)
+        for line in lines:
+            file.write(line)
+            reports += 1
+    _say(f"{out}: the contract and {reports:,} reports")
+
+
+@task.command()
+def replay(
+    id: Id,
+    data: Annotated[Path, typer.Option(help="The folder of the server.", file_okay=False, exists=True)] = Path("data"),
+) -> None:
+    """Compute what was learned again from the journal, and print the hash of the state; on the server's machine."""
+    from sottovoce.service.learner import replay as replayed
+    from sottovoce.service.store.sqlite import SqliteStore
+
+    with contextlib.closing(SqliteStore(data)) as store:
+        rows = {row.contract.id: row for row in store.tasks()}
+        if id not in rows:
+            raise UnknownName("task", id, rows)
+        _say(replayed(store, rows[id]))
 
 
 @task.command(name="list")

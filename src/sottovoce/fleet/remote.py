@@ -1,6 +1,9 @@
 """A server as its administrator and the fleet see it: a call per route; a problem becomes one line."""
 
 import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
 from typing import Any, TypeVar
 
 import msgspec
@@ -24,7 +27,6 @@ ADVICE = {
 }
 """What helps, by the status of the problem."""
 
-
 NOT_READY = 503
 PATIENCE = 60.0
 """Seconds that a server may take: to prepare its first offers, to take a report, to learn from all it took."""
@@ -43,7 +45,7 @@ class Remote:
 
     def __init__(self, server: str, token: str = "", transport: Transport | None = None) -> None:
         self._server = server
-        self._transport = transport or Http(server)
+        self._transport = transport or Http(server, timeout=PATIENCE)
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
 
     def task(self, id: str) -> TaskDocument:
@@ -84,8 +86,16 @@ class Remote:
     def promote(self, id: str) -> TaskDocument:
         return self._call("POST", f"/v1/tasks/{id}/promote", TaskDocument)
 
-    def export(self, id: str) -> bytes:
-        return self._answer("GET", f"/v1/tasks/{id}/export")
+    def export(self, id: str) -> Iterator[bytes]:
+        """The contract and the reports, a line each, read as they come: there may be many."""
+        address = f"{self._server.rstrip('/')}/v1/tasks/{id}/export"
+        try:
+            with urllib.request.urlopen(urllib.request.Request(address, headers=self._headers)) as lines:
+                yield from lines
+        except urllib.error.HTTPError as problem:
+            raise Refused(_problem(problem.code, problem.read())) from problem
+        except OSError as error:
+            raise Unreachable(self._nobody) from error
 
     def warm(self, id: str, rows: list[WarmRow]) -> int:
         return self._call("POST", f"/v1/tasks/{id}/warm", Heard, WarmRows(rows=rows)).heard
@@ -111,9 +121,11 @@ class Remote:
         try:
             return self._transport.request(method, path, body, self._headers)
         except OSError as error:
-            raise Unreachable(
-                f"no server answers at {self._server}; start one with `sottovoce serve`, or name another with --server"
-            ) from error
+            raise Unreachable(self._nobody) from error
+
+    @property
+    def _nobody(self) -> str:
+        return f"no server answers at {self._server}; start one with `sottovoce serve`, or name another with --server"
 
 
 class _Problem(msgspec.Struct, frozen=True):

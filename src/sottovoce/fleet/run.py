@@ -74,7 +74,7 @@ def run_fleet(
     for name, number in (("people", people), ("visits", visits), ("connections", connections)):
         if number < 1:
             raise ConfigurationError(f"{name} must be at least 1, got {number}")
-    transport = transport or Http(server)
+    transport = transport or Http(server, timeout=PATIENCE)
     remote = Remote(server, transport=transport)
     document = remote.task(task)
     contract = document.contract
