@@ -22,8 +22,8 @@ setup: .venv/.demo
 	$(PIP) -r requirements/docs.txt
 	touch $@
 
-demo: .venv/.demo  ## a small comparison; leaves demo/report.html
-	$(BIN)/sottovoce simulate experiments/demo.toml --out demo
+demo: .venv/.demo  ## a server, two tasks, thousands of devices; leaves demo/report.html
+	$(BIN)/sottovoce demo experiments/live/headline.toml experiments/live/recommend.toml --out demo
 
 test: .venv/.test  ## the whole test suite, under eight minutes on two cores
 	$(BIN)/python -m pytest -n $(WORKERS)

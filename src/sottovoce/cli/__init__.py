@@ -12,12 +12,16 @@ def main() -> None:
 
     from sottovoce.cli.algorithms import algorithms
     from sottovoce.cli.audit import audit
+    from sottovoce.cli.demo import demo
+    from sottovoce.cli.devices import devices
+    from sottovoce.cli.init import init
     from sottovoce.cli.inspect import inspect
     from sottovoce.cli.plan import plan
     from sottovoce.cli.reproduce import reproduce
     from sottovoce.cli.serve import serve
     from sottovoce.cli.shuffle import shuffle
     from sottovoce.cli.simulate import simulate
+    from sottovoce.cli.task import task
     from sottovoce.core.errors import SottovoceError
 
     app = typer.Typer(
@@ -32,7 +36,11 @@ def main() -> None:
     app.command()(audit)
     app.add_typer(reproduce, name="reproduce")
     app.command()(shuffle)
+    app.command()(init)
     app.command()(serve)
+    app.add_typer(task, name="task")
+    app.command()(devices)
+    app.command()(demo)
     app.command()(inspect)
     try:
         app()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sottovoce.cli.output import table_of, write_rows
+from sottovoce.cli.output import progress_bar, table_of, write_rows
 from sottovoce.core.errors import ConfigurationError
 from sottovoce.core.task import algorithm_of
 
@@ -112,7 +112,6 @@ def run(
 
 def _run(folder: "Folder", study: "Study", cells: list, fresh: bool) -> "list[Curve]":
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     from sottovoce.sim.study import run_cells
 
@@ -123,10 +122,8 @@ def _run(folder: "Folder", study: "Study", cells: list, fresh: bool) -> "list[Cu
         Console(stderr=True).print(
             f"[dim]{kept} of {len(cells)} curves are in {folder.path}; --fresh runs them again[/]"
         )
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        job = bar.add_task("rounds", total=len(missing) * study.rounds)
-        for curve in run_cells(study, missing, lambda rounds: bar.advance(job, rounds)):
+    with progress_bar("rounds", len(missing) * study.rounds) as advance:
+        for curve in run_cells(study, missing, advance):
             folder.save(curve)
             curves[curve.cell.name] = curve
     return [curve for curve in curves.values() if curve is not None]

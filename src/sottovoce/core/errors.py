@@ -10,6 +10,7 @@ SottovoceError
 │   ├── ContractRefused  a task asks for more than the owner allows, or its contract is not what it claims to be
 │   └── ContractChanged  another contract under the name of one that was joined
 ├── Unreachable          the server does not answer and nothing is cached
+├── Refused              the server answers, with a problem
 └── WireError            bytes that are not a report of this task
 """
 
@@ -63,6 +64,10 @@ class ContractChanged(PrivacyError):
 
 class Unreachable(SottovoceError):
     """The server does not answer and nothing is cached."""
+
+
+class Refused(SottovoceError):
+    """The server answers, with a problem; the message says what to do."""
 
 
 class WireError(SottovoceError, ValueError):

@@ -1,0 +1,120 @@
+"""`sottovoce demo`: the main job from end to end: a server, two tasks, thousands of devices, what was learned."""
+
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sottovoce.cli.output import progress_bar
+from sottovoce.core.errors import SottovoceError, Unreachable
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from sottovoce.core.contract import TaskFile
+    from sottovoce.fleet.remote import Remote
+    from sottovoce.fleet.report import Story
+
+HOST = "127.0.0.1"
+CONNECTIONS = 4
+"""People who are served at once."""
+START = 60.0
+"""Seconds in which a server must be ready, and end."""
+
+
+def demo(
+    files: Annotated[list[Path], typer.Argument(help="Tasks in TOML, as in experiments/live.")],
+    out: Annotated[Path, typer.Option(help="Folder of the report.", file_okay=False)] = Path("demo"),
+    people: Annotated[int, typer.Option(help="How many come to each task.")] = 3000,
+    seed: Annotated[int, typer.Option(help="Another number, other people in another world.")] = 0,
+) -> None:
+    """Start a server, create tasks, let simulated people with real devices answer, and write a report."""
+    from rich.console import Console
+
+    from sottovoce.core.contract import load_task_file
+    from sottovoce.fleet.report import page_of
+
+    console, tasks = Console(), [load_task_file(file) for file in files]
+    with tempfile.TemporaryDirectory() as data, running_server(Path(data)) as (server, remote):
+        console.print(f"a server at {server}, its journal in one folder", style="dim", highlight=False)
+        stories = [_run(console, server, remote, file, people, seed) for file in tasks]
+    out.mkdir(parents=True, exist_ok=True)
+    page = out / "report.html"
+    page.write_text(page_of(stories), encoding="utf-8")
+    console.print(f"report: {page}", highlight=False, soft_wrap=True)
+
+
+def _run(console: "Console", server: str, remote: "Remote", file: "TaskFile", people: int, seed: int) -> "Story":
+    """One task: created, answered, compared, told."""
+    from sottovoce.cli.devices import print_result
+    from sottovoce.cli.task import print_learned
+    from sottovoce.fleet.compare import interval_of
+    from sottovoce.fleet.learned import learned
+    from sottovoce.fleet.report import Story
+    from sottovoce.fleet.run import run_fleet
+
+    contract = remote.create(file).contract
+    with progress_bar(contract.id, people) as advance:
+        result = run_fleet(server, contract.id, people, seed=seed, connections=CONNECTIONS, progress=advance)
+    interval = interval_of(contract, result.world, len(result.curve), contract.publish_every)
+    story = Story(contract, result, interval, *learned(contract, remote))
+    console.print()
+    print_result(console, contract, result, interval)
+    verdict = "inside" if interval.holds(result.regret) else "outside"
+    console.print(f"{verdict} the range of 19 of 20 simulated runs in the same world", style="dim", highlight=False)
+    print_learned(console, story.summary, story.rows)
+    return story
+
+
+@contextmanager
+def running_server(data: Path) -> "Iterator[tuple[str, Remote]]":
+    """A server of our own on a free port, ready to answer; it is asked to stop at the end, and waited for."""
+    from sottovoce.fleet.remote import TOKEN, Remote
+
+    token, port = secrets.token_urlsafe(24), _free_port()
+    server = f"http://{HOST}:{port}"
+    command = [sys.executable, "-m", "sottovoce", "serve", "--port", str(port), "--data", str(data)]
+    with (data / "server.log").open("w+") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=log, env=os.environ | {TOKEN: token})
+        try:
+            _wait_until_ready(server, process, data / "server.log")
+            yield server, Remote(server, token)
+        finally:
+            process.send_signal(signal.SIGTERM)
+            try:
+                process.wait(START)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                raise
+    if process.returncode not in (0, -signal.SIGTERM):
+        raise SottovoceError(f"the server ended with status {process.returncode}")
+
+
+def _wait_until_ready(server: str, process: subprocess.Popen, log: Path) -> None:
+    from sottovoce.client.transport import Http
+
+    transport, until = Http(server, timeout=1.0), time.monotonic() + START
+    while process.poll() is None and time.monotonic() < until:
+        try:
+            if transport.request("GET", "/readyz").status == 200:
+                return
+        except OSError:
+            pass
+        time.sleep(0.05)
+    raise Unreachable(f"the server did not start: {log.read_text().strip()[-500:]}")
+
+
+def _free_port() -> int:
+    with socket.socket() as one:
+        one.bind((HOST, 0))
+        return one.getsockname()[1]

@@ -1,0 +1,43 @@
+"""The same run in the simulator, many times: where does a single run of the fleet have to end?"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.core.contract import Contract
+from sottovoce.fleet.people import Settled
+from sottovoce.sim.halves import halves
+from sottovoce.sim.run import simulate
+
+
+class Interval(NamedTuple):
+    """The central 95 % of single simulated runs, after so many rounds each."""
+
+    rounds: NDArray[np.int64]
+    low: NDArray[np.float64]
+    mean: NDArray[np.float64]
+    high: NDArray[np.float64]
+
+    def holds(self, regret: float) -> bool:
+        """Does a run that ended with this regret end within the interval?"""
+        return bool(self.low[-1] <= regret <= self.high[-1])
+
+
+def interval_of(
+    contract: Contract, world: Any, people: int, publish_every: int, *, seeds: int = 64, seed: int = 1
+) -> Interval:
+    """Runs of so many people in this very world, with models published as the server does and no delay."""
+    learner, user, mechanism = halves(contract.task)
+    trace = simulate(
+        learner,
+        user,
+        Settled(world=world),
+        rounds=people,
+        mechanism=mechanism,
+        seeds=seeds,
+        seed=seed,
+        publish_every=publish_every,
+    )
+    low, high = np.quantile(trace.regret, [0.025, 0.975], axis=0)
+    return Interval(trace.rounds, low, trace.regret.mean(axis=0), high)

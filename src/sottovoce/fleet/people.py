@@ -1,0 +1,143 @@
+"""Simulated people: who comes, what they see, and what happens to them when their devices have chosen.
+
+Everything is drawn for a whole cohort at once, with the keys of the simulator; the devices are not simulated at all.
+"""
+
+import functools
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.core.contract import Category, Contract, Field, Flag
+from sottovoce.core.task import algorithm_of
+from sottovoce.learners import uniform_of
+from sottovoce.learners.base import configuration
+from sottovoce.sim.run import seed_keys, world_for
+from sottovoce.sim.worlds import world_of_task
+from sottovoce.sim.worlds.people import People, people_of
+
+UNIFORM_POINTS = 32
+"""Where the actions are points, uniform play is judged by so many for every visitor."""
+
+
+class Visitors(NamedTuple):
+    """A cohort: what its devices are told, and what the world knows."""
+
+    raw: list[Any]
+    """The fields of each person (or of each person's candidates); None where a task has no fields."""
+    contexts: Any
+
+
+class Happened(NamedTuple):
+    """What a cohort's choices led to."""
+
+    outcomes: NDArray[np.float64]
+    regret: NDArray[np.float64]
+    uniform: NDArray[np.float64]
+    """The expected regret of uniform play for the same visitors."""
+
+
+@configuration()
+class Settled:
+    """One world as it is: the simulator must not draw another for every seed."""
+
+    world: Any
+
+    def visit(self, round: jax.Array, key: jax.Array) -> Any:
+        return self.world.visit(round, key)
+
+    def outcome(self, context: Any, action: Any, key: jax.Array) -> jax.Array:
+        return self.world.outcome(context, action, key)
+
+    def regret(self, context: Any, action: Any) -> jax.Array:
+        return self.world.regret(context, action)
+
+
+class Crowd:
+    """The people of a task, in cohorts of `size`; `seed` says who they are and in which world they live."""
+
+    def __init__(self, contract: Contract, *, seed: int, size: int) -> None:
+        self.size = size
+        self._task = contract.task
+        contextual = algorithm_of(contract.task.learner).actions == "features"
+        with jax.enable_x64(True):
+            (self._key,) = seed_keys(seed, 1)
+            world = people_of(contract) if contextual else world_of_task(contract.task)
+            self.world: Any = _sampled(world, self._key)
+
+    def come(self, first: int) -> Visitors:
+        """The cohort that begins with this round."""
+        with jax.enable_x64(True):
+            values, contexts = _come(self.world, self._key, first + np.arange(self.size))
+        if not isinstance(self.world, People):
+            return Visitors([None] * self.size, contexts)
+        return Visitors(_raw(self.world, {name: np.asarray(value) for name, value in values.items()}), contexts)
+
+    def happen(self, first: int, contexts: Any, actions: NDArray) -> Happened:
+        """What the actions of the cohort that began with this round led to."""
+        rounds = first + np.arange(self.size)
+        with jax.enable_x64(True):
+            return Happened(
+                *map(np.asarray, _happen(self._task.arms, self.world, uniform_of(self._task), self._key, rounds,
+                                         contexts, actions))
+            )  # fmt: skip
+
+
+_sampled = jax.jit(world_for)
+
+
+@jax.jit
+def _come(world: Any, key: jax.Array, rounds: jax.Array) -> tuple[dict[str, jax.Array], Any]:
+    """(values of the fields, contexts) of those who come in these rounds."""
+
+    def one(round: jax.Array) -> tuple[dict[str, jax.Array], Any]:
+        come = _keys(key, round)[0]
+        if not isinstance(world, People):
+            return {}, world.visit(round, come)
+        values = world.values(come)
+        return values, world.encoded(values)
+
+    return jax.vmap(one)(rounds)
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _happen(
+    arms: int, world: Any, uniform: Any, key: jax.Array, rounds: jax.Array, contexts: Any, actions: jax.Array
+) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """(outcomes, regret, regret of uniform play); without arms uniform play is sampled."""
+
+    def one(round: jax.Array, context: Any, action: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
+        _, happen, ask = _keys(key, round)
+        draw = lambda key: uniform.ask(uniform.init(), key).public  # noqa: E731
+        others = jnp.arange(arms) if arms else jax.vmap(draw)(jax.random.split(ask, UNIFORM_POINTS))
+        regrets = jax.vmap(lambda other: world.regret(context, other))(others)
+        return world.outcome(context, action, happen), world.regret(context, action), jnp.mean(regrets)
+
+    return jax.vmap(one)(rounds, contexts, actions)
+
+
+def _keys(key: jax.Array, round: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """The keys of one round: who comes and what happens, as in `sim.loop`, and uniform play's own."""
+    ask, come, _, happen, _ = jax.random.split(jax.random.fold_in(key, round), 5)
+    return come, happen, ask
+
+
+def _raw(world: People, values: dict[str, NDArray]) -> list[Any]:
+    """The values in the words of the app, a mapping per person or a list of mappings."""
+    fields = dict(world.fields)
+    words = {name: [_word(fields[name], value) for value in column.ravel()] for name, column in values.items()}
+    flat = [dict(zip(words, row, strict=True)) for row in zip(*words.values(), strict=True)]
+    return flat if world.named else [flat[i : i + world.arms] for i in range(0, len(flat), world.arms)]
+
+
+def _word(field: Field, value: Any) -> float | bool | str:
+    match field:
+        case Category(values=words):
+            return words[int(value)]
+        case Flag():
+            return bool(value)
+        case _:
+            return float(value)

@@ -1,0 +1,156 @@
+"""The commands around a live task, against a server that only notes what it is sent."""
+
+import sys
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+
+from sottovoce.cli import main
+from sottovoce.cli.init import starting_file
+from sottovoce.client import Response
+from sottovoce.core.contract import Contract, load_task_file
+from sottovoce.core.errors import BadInput
+from sottovoce.core.messages import GeneralizedModel
+from sottovoce.core.wire import Summary, TaskDocument
+from sottovoce.privacy.contract import contract_of, domain_of
+from sottovoce.users.fields import encode
+from sottovoce.users.warm import answers, cases
+
+
+def written(path: Path, *changes: tuple[str, str], contextual: bool) -> Contract:
+    text = starting_file(path, contextual=contextual)
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    path.write_text(text)
+    return contract_of(load_task_file(path))
+
+
+def type_in(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
+    monkeypatch.setattr(sys, "argv", ["sottovoce", *words])
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit) as left:
+        main()
+    return int(left.value.code or 0)
+
+
+@pytest.mark.parametrize("options", [(), ("--contextual",)])
+def test_the_starting_file_is_a_task_as_it_stands_and_nothing_is_overwritten(
+    options: tuple, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+):
+    path = tmp_path / "task.toml"
+    assert type_in(monkeypatch, "init", str(path), *options) == 0
+    contract = contract_of(load_task_file(path))
+    assert contract.offers == ("model" if options else "tickets")
+    before = path.read_text()
+    path.write_text(before + "\n")
+    assert type_in(monkeypatch, "init", str(path), *options) == 2
+    assert "is already there" in " ".join(capsys.readouterr().err.split())
+    assert path.read_text() == before + "\n"
+
+
+def test_warm_answers_are_what_a_device_would_say_without_noise(tmp_path: Path):
+    arms = written(tmp_path / "a.toml", contextual=False)
+    rows = [{"action": "A quote", "reward": "1"}, {"action": "A number", "reward": "-3"}]
+    assert answers(arms, cases(arms, rows)) == [(3, [-1.0]), (2, [1.0])]
+
+    candidates = written(tmp_path / "c.toml", contextual=True)
+    row = {"price": "12.5", "new": "yes", "genre": "crime", "reward": "0.5"}
+    x = encode(candidates.fields, {"price": 12.5, "new": True, "genre": "crime"})
+    ((action, message),) = answers(candidates, cases(candidates, [row]))
+    assert action is None
+    np.testing.assert_array_equal(message, domain_of(candidates.task).embed(x, 0.0))
+
+    named = (("candidates = 5", 'actions = ["news", "sport"]'), ('"linucb"', '"gradient"'))
+    gradients = written(tmp_path / "g.toml", *named, contextual=True)
+    d = gradients.task.dimension
+    model = GeneralizedModel(np.zeros(d), np.eye(d), 0.0, 0.0, np.zeros(d))
+    ((action, message),) = answers(gradients, cases(gradients, [row | {"action": "sport"}]), model)
+    assert action is None
+    np.testing.assert_array_equal(message, domain_of(gradients.task).embed(np.append(np.zeros(d // 2), x), 0.0))
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"genre": "space"}, ""),
+        ({"price": "cheap"}, "row 1: 'price' must be a finite number, got 'cheap'"),
+        ({"reward": "nan"}, "row 1: 'reward' must be a finite number"),
+        ({"new": "maybe"}, "row 1: 'new' must be true or false, got 'maybe'"),
+        ({"age": "3"}, "row 1 must have the columns genre, new, price, reward"),
+    ],
+)
+def test_a_bad_row_is_named(changes: dict, says: str, tmp_path: Path):
+    contract = written(tmp_path / "c.toml", contextual=True)
+    row = {"price": "12.5", "new": "no", "genre": "crime", "reward": "0.5"} | changes
+    if not says:
+        assert len(cases(contract, [row])) == 1
+        return
+    with pytest.raises(BadInput) as refused:
+        cases(contract, [row])
+    assert str(refused.value).startswith(says)
+
+
+class Noting:
+    """A server with one task, which notes what it hears."""
+
+    heard: list
+
+    def __init__(self, contract: Contract) -> None:
+        self.contract, self.heard = contract, []
+
+    def __call__(self, server: str, *, timeout: float) -> "Noting":
+        return self
+
+    def request(self, method, path, body=None, headers=None) -> Response:
+        self.heard.append((method, path, body and msgspec.json.decode(body), dict(headers or {})))
+        where = path.rpartition("/")[2]
+        answers = {"summary": self.summary, "warm": lambda: {"heard": len(self.heard[-1][2]["rows"])}}
+        return Response(200, {}, msgspec.json.encode(answers.get(where, self.document)()))
+
+    def document(self) -> TaskDocument:
+        return TaskDocument(contract=self.contract, digest=self.contract.digest(), status={"mode": "live"})
+
+    def summary(self) -> Summary:
+        return Summary(
+            id=self.contract.id, reports=7, learned=7, published=0, refused={"bad-gate": 2}, done=False,
+            recommendation=None, version="", epsilon=2.0, bytes_per_report=1, state="",
+            estimates=[{"action": "A quote", "share": 0.5, "reports": 5.0, "outcome": 0.25, "error": 0.1}],
+        )  # fmt: skip
+
+
+def test_a_task_is_created_with_its_warm_start_and_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+):
+    server = Noting(written(tmp_path / "task.toml", contextual=False))
+    monkeypatch.setattr("sottovoce.fleet.remote.Http", server)
+    monkeypatch.setenv("SOTTOVOCE_ADMIN_TOKEN", "secret")
+    (tmp_path / "old.csv").write_text("reward,action\n1,A quote\n0,A number\n")
+    file = str(tmp_path / "task.toml")
+    assert type_in(monkeypatch, "task", "create", file, "--warm-start", str(tmp_path / "old.csv")) == 0
+    created, _, warmed, _ = server.heard
+    assert created[:2] == ("POST", "/v1/tasks")
+    assert msgspec.convert(created[2], type(load_task_file(Path(file)))) == load_task_file(Path(file))
+    assert created[3] == {"Authorization": "Bearer secret"}
+    assert warmed[2]["rows"] == [{"action": 3, "message": [-1.0]}, {"action": 2, "message": [1.0]}]
+    screen = capsys.readouterr().out
+    assert "secret" not in screen
+    for fact in ("epsilon 2, no delta a report", "7 reports of about 20,000", "2 bad-gate", "A quote", "0.75"):
+        assert fact in screen
+    assert type_in(monkeypatch, "task", "pause", "headline") == 0
+    assert server.heard[-1][:2] == ("POST", "/v1/tasks/headline/pause")
+
+
+def test_a_table_with_other_columns_is_refused_before_anything_is_created(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+):
+    server = Noting(written(tmp_path / "task.toml", contextual=False))
+    monkeypatch.setattr("sottovoce.fleet.remote.Http", server)
+    (tmp_path / "old.csv").write_text("reward,arm\n1,A quote\n")
+    words = ("task", "create", str(tmp_path / "task.toml"), "--warm-start", str(tmp_path / "old.csv"))
+    assert type_in(monkeypatch, *words) == 2
+    assert "must have the columns action, reward" in " ".join(capsys.readouterr().err.split())
+    assert server.heard == []

@@ -1,0 +1,190 @@
+"""A fleet with real devices and real noise against a server that exists in this process only."""
+
+import datetime
+import threading
+from collections import Counter
+from collections.abc import Mapping
+
+import msgspec
+import numpy as np
+import pytest
+
+from sottovoce.client import Response
+from sottovoce.core.contract import Flag, Number, Privacy, TaskFile
+from sottovoce.core.errors import ConfigurationError, Refused, Unreachable
+from sottovoce.core.wire import (
+    ModelDocument,
+    ModelReports,
+    Offers,
+    OffersRequest,
+    Status,
+    Summary,
+    TaskDocument,
+    TicketOffer,
+    TicketReports,
+    Verdicts,
+    version_of,
+)  # fmt: skip
+from sottovoce.fleet.remote import Remote
+from sottovoce.fleet.run import run_fleet
+from sottovoce.privacy.contract import contract_of
+
+EXPIRES = datetime.date(2100, 1, 1)
+ARMS = TaskFile(
+    id="t", learner="thompson", actions=("a", "b", "c"), horizon=60, publish_every=10, expires=EXPIRES,
+    privacy=Privacy(epsilon=2.0, lifetime=4.0),
+)  # fmt: skip
+FEATURES = TaskFile(
+    id="t", learner="gradient", candidates=3, horizon=60, publish_every=10, expires=EXPIRES,
+    fields={"age": Number(low=0.0, high=9.0), "member": Flag()}, privacy=Privacy(epsilon=4.0),
+)  # fmt: skip
+
+
+class Server:
+    """Takes reports once each and learns nothing; `learned` runs behind by one look."""
+
+    def __init__(self, file: TaskFile, done_after: int = 1_000_000) -> None:
+        self.contract = contract_of(file)
+        self.reports: dict[str, int] = {}
+        self.learned, self.done_after = 0, done_after
+        self.calls: Counter[str] = Counter()
+        self.versions: list[str] = []
+        self.lock = threading.Lock()
+
+    def request(
+        self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None
+    ) -> Response:
+        with self.lock:
+            where = path.rpartition("/")[2]
+            self.calls[where] += 1
+            answer = getattr(self, where)(body)
+            return Response(200, {"cache-control": "max-age=60"}, msgspec.json.encode(answer))
+
+    def t(self, _: object) -> TaskDocument:
+        return TaskDocument(contract=self.contract, digest=self.contract.digest(), status=Status())
+
+    def offers(self, body: bytes) -> Offers:
+        count = msgspec.json.decode(body, type=OffersRequest).count
+        first = self.calls["ticket"]
+        self.calls["ticket"] += count
+        return Offers(
+            offers=[TicketOffer(ticket=f"T{n}", action=n % 3, expires=2**40) for n in range(first, first + count)]
+        )
+
+    def model(self, _: object) -> ModelDocument:
+        """Another one after every publication; always: choose at random."""
+        d, width = self.contract.task.dimension, float(self.learned // self.contract.publish_every)
+        eye = np.eye(d).tolist()
+        model = {"theta": [0.0] * d, "precision": eye, "width": width, "explore": 1.0, "anchor": [0.0] * d}
+        return ModelDocument(version=version_of(model), kind="generalized", model=model, mode="live", open=True)
+
+    def reports_of(self, body: bytes) -> list[tuple[str, int]]:
+        if self.contract.offers == "tickets":
+            return [(report.ticket, report.gate) for report in msgspec.json.decode(body, type=TicketReports).reports]
+        found = msgspec.json.decode(body, type=ModelReports).reports
+        self.versions += [report.version for report in found]
+        return [(report.id, report.gate) for report in found]
+
+    def __getattr__(self, name: str):
+        raise AssertionError(f"no device should ask for {name}")
+
+    def summary(self, _: object) -> Summary:
+        learned, self.learned = self.learned, len(self.reports)
+        return Summary(
+            id="t", reports=len(self.reports), learned=learned, published=0, refused={},
+            done=learned >= self.done_after, recommendation=0, version="", epsilon=2.0, bytes_per_report=1,
+            estimates=[], state="",
+        )  # fmt: skip
+
+
+class Taking(Server):
+    def request(self, method, path, body=None, headers=None) -> Response:
+        if not path.endswith("/reports"):
+            return super().request(method, path, body, headers)
+        with self.lock:
+            self.calls["reports"] += 1
+            verdicts = []
+            for name, gate in self.reports_of(body):
+                verdicts.append("duplicate" if name in self.reports else "accepted")
+                self.reports[name] = gate
+            return Response(200, {}, msgspec.json.encode(Verdicts(verdicts=verdicts)))
+
+
+def test_people_come_in_cohorts_and_every_report_is_sent_alone_and_counted():
+    server = Taking(ARMS)
+    steps = []
+    result = run_fleet("http://t", "t", 25, transport=server, progress=steps.append)
+    assert steps == [10, 10, 5]
+    assert result.row() | {"seconds": 0, "regret": 0, "regret_uniform": 0} == {
+        "people": 25, "reports": 25, "acknowledged": 25, "refused": 0, "regret": 0, "regret_uniform": 0,
+        "epsilon": 2.0, "bytes_per_report": 1, "seconds": 0,
+    }  # fmt: skip
+    assert len(server.reports) == server.calls["reports"] == 25
+    arms, losses = np.arange(25) % 3, np.array(result.world.losses)
+    assert result.regret == pytest.approx((losses - losses.min())[arms].sum())
+    assert result.regret_uniform == pytest.approx(25 * 0.2 * 2 / 3)
+
+
+def test_a_cohort_ends_where_the_server_publishes_even_if_others_came_before():
+    server = Taking(ARMS)
+    server.reports = dict.fromkeys("abcdefg", 0)
+    steps = []
+    run_fleet("http://t", "t", 15, transport=server, progress=steps.append)
+    assert steps == [3, 10, 2]
+
+
+def test_who_comes_back_chooses_by_the_newest_model_and_pays_from_the_same_ledger():
+    server = Taking(FEATURES)
+    result = run_fleet("http://t", "t", 10, 3, transport=server, seed=2)
+    assert (result.people, result.reports, len(result.curve)) == (10, 30, 30)
+    assert [len(set(server.versions[start : start + 10])) for start in (0, 10, 20)] == [1, 1, 1]
+    assert len(set(server.versions)) == 3
+    spent = run_fleet("http://t", "t", 5, 4, transport=Taking(ARMS))
+    assert (spent.reports, spent.acknowledged, len(spent.curve)) == (10, 10, 20)
+
+
+def test_a_quieter_fleet_answers_at_the_quieter_gate():
+    server = Taking(ARMS)
+    result = run_fleet("http://t", "t", 4, transport=server, epsilon=1.5, connections=2)
+    assert result.epsilon == 1.0
+    assert set(server.reports.values()) == {1}
+    with pytest.raises(ConfigurationError, match=r"not with 0\.1"):
+        run_fleet("http://t", "t", 4, transport=server, epsilon=0.1)
+
+
+def test_in_a_rush_nobody_waits_and_nobody_is_lost():
+    server = Taking(FEATURES)
+    result = run_fleet("http://t", "t", 30, transport=server, lockstep=False, connections=3)
+    assert (result.acknowledged, len(server.reports), server.calls["summary"]) == (30, 30, 1)
+
+
+def test_nobody_comes_after_the_task_is_done():
+    result = run_fleet("http://t", "t", 40, transport=Taking(ARMS, done_after=20))
+    assert (result.people, result.acknowledged) == (20, 20)
+
+
+class Broken:
+    def __init__(self, answer: Response | None) -> None:
+        self.answer = answer
+
+    def request(self, method, path, body=None, headers=None) -> Response:
+        if self.answer is None:
+            raise ConnectionRefusedError
+        return self.answer
+
+
+@pytest.mark.parametrize(
+    ("answer", "error", "says"),
+    [
+        (None, Unreachable, "no server answers at http://t; start one with `sottovoce serve`, or"),
+        (Response(404, {}, b'{"detail": "There is no task \'x\'."}'), Refused, "no task 'x'; `sottovoce task list`"),
+        (Response(409, {}, b'{"title": "another contract"}'), Refused, "another contract"),
+        (Response(500, {}, b"<html>"), Refused, "status 500"),
+        (Response(200, {}, b"[]"), Refused, "not a Sottovoce server of this version"),
+    ],
+)
+def test_a_problem_is_one_line_that_says_what_to_do(answer: Response | None, error: type, says: str):
+    with pytest.raises(error) as refused:
+        Remote("http://t", transport=Broken(answer)).summary("x")
+    assert says in str(refused.value)
+    assert "\n" not in str(refused.value)
