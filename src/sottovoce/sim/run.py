@@ -28,6 +28,9 @@ from sottovoce.users import LocalUser
 Progress = Callable[[int], None]
 """Called with the number of rounds just played."""
 
+Steps = tuple[NDArray[np.int64], NDArray[np.bool_]]
+"""Some rounds in a row, and after which of them a model is published."""
+
 TIE = 1e-9
 """Mean losses this close are equally good."""
 
@@ -122,12 +125,12 @@ def simulate_grid(
         ends = checkpoints_of(rounds, checkpoints)
         publish = publication(rounds, publish_every, getattr(cases[0].learner, "growth", 1.0))
         part = functools.partial(_Part, setting, varying, fixed, world)
-        parts = _shared_among_cores(part, seed_keys(seed, seeds))
+        steps = lambda start, end: (np.arange(start, end), publish[start:end])  # noqa: E731
+        parts = _shared_among_cores(part, seed_keys(seed, seeds), steps(0, ends[0]))
         regrets, start = [], 0
         with ThreadPoolExecutor(len(parts)) as pool:
             for end in ends:
-                steps = (np.arange(start, end), publish[start:end])
-                shares = list(pool.map(lambda part, steps=steps: part.advance(*steps), parts))
+                shares = list(pool.map(lambda part, now=steps(start, end): part.advance(now), parts))
                 regrets.append(np.concatenate(shares, axis=1))
                 if progress:
                     progress(int(end - start))
@@ -147,9 +150,9 @@ class _Part:
         self.keys = keys
         self.carry = begin_all(setting, fixed, self.world_fixed, varying, self.world, keys)
 
-    def advance(self, rounds: NDArray[np.int64], publish: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def advance(self, steps: Steps) -> NDArray[np.float64]:
         with jax.enable_x64(True):  # the setting is local to a thread
-            self.carry, regret = advance_all(*self._arguments(), rounds, publish)
+            self.carry, regret = advance_all(*self._arguments(), *steps)
             return np.asarray(regret)
 
     def stopped(self, rounds: int) -> bool:
@@ -162,9 +165,9 @@ class _Part:
             return None
         return np.asarray(jax.vmap(lambda numbers: join(numbers, self.world_fixed).gaps)(self.world))
 
-    def calls_library(self) -> bool:
-        lowered = advance_all.lower(*self._arguments(), np.zeros(1, int), np.ones(1, bool))
-        return "stablehlo.custom_call" in lowered.as_text()
+    def calls_library(self, steps: Steps) -> bool:
+        """Ask with the first steps: then `advance` finds its loop traced and lowered already."""
+        return "stablehlo.custom_call" in advance_all.lower(*self._arguments(), *steps).as_text()
 
     def _arguments(self) -> tuple[Any, ...]:
         fixed = (self.setting, self.fixed, self.world_fixed)
@@ -226,7 +229,7 @@ def world_for(world: World, key: jax.Array) -> World:
     return sample(jax.random.fold_in(key, 2**31)) if sample else world
 
 
-def _shared_among_cores(part: Callable[[jax.Array], _Part], keys: jax.Array) -> list[_Part]:
+def _shared_among_cores(part: Callable[[jax.Array], _Part], keys: jax.Array, steps: Steps) -> list[_Part]:
     """The seeds in as many parts as there are cores: on a CPU one compiled loop uses one core.
 
     A loop that calls a library (LAPACK, say) stays whole: such calls wait for XLA's own threads, of which there are as
@@ -235,7 +238,7 @@ def _shared_among_cores(part: Callable[[jax.Array], _Part], keys: jax.Array) -> 
     cores = (os.cpu_count() or 1) if jax.default_backend() == "cpu" else 1
     first, *others = (keys[share] for share in np.array_split(np.arange(len(keys)), min(cores, len(keys))))
     start = part(first)
-    if others and start.calls_library():
+    if others and start.calls_library(steps):
         return [part(keys)]
     return [start, *(part(share) for share in others)]
 
