@@ -1,5 +1,8 @@
 """What every learner of the registry must do. A new algorithm is tested here by being registered."""
 
+import functools
+from collections.abc import Callable
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -8,12 +11,33 @@ import pytest
 from catalogue import PRESETS, Ready, ready
 from sottovoce.core.task import algorithms
 from sottovoce.learners import LEARNERS, uniform_of
+from sottovoce.learners.base import Learner, Offer
 from sottovoce.sim.comparators import COMPARATORS
 from sottovoce.sim.loop import Carry, begin, publish_state, whisper
 from sottovoce.sim.noise import channel_of
+from sottovoce.sim.pytrees import join, split
 from sottovoce.sim.random import simulation_key
 from sottovoce.sim.run import Case as GridCase
 from sottovoce.sim.run import setting_of, simulate
+
+
+def compiled(function: Callable, *arguments):
+    """function(*arguments). Numbers are arguments of what is compiled, so that presets of one shape share it."""
+    numbers, rest = split(arguments)
+    return _compiled(function, rest, numbers)
+
+
+@functools.partial(jax.jit, static_argnums=(0, 1))
+def _compiled(function: Callable, rest, numbers: list):
+    return function(*join(numbers, rest))
+
+
+def ask(learner: Learner, state, key: jax.Array) -> Offer:
+    return learner.ask(state, key)
+
+
+def tell(learner: Learner, state, memo, estimate):
+    return learner.tell(state, memo, estimate)
 
 
 def first_report(each: Ready):
@@ -44,8 +68,7 @@ def test_asking_changes_nothing_and_is_repeatable(each: Ready):
     with jax.enable_x64(True):
         state = each.learner.init()
         before = jax.tree.map(np.array, state)
-        ask = jax.jit(each.learner.ask)
-        offers = [ask(state, simulation_key(7)) for _ in range(2)]
+        offers = [compiled(ask, each.learner, state, simulation_key(7)) for _ in range(2)]
         assert jax.tree.all(jax.tree.map(np.array_equal, before, jax.tree.map(np.array, state)))
         assert jax.tree.all(jax.tree.map(lambda a, b: np.array_equal(a, b, equal_nan=True), *offers))
 
@@ -54,13 +77,11 @@ def test_telling_is_pure_and_keeps_the_shape_of_the_state(each: Ready):
     """A lost report leaves no trace: an offer made beside changes nothing. Publishing twice is publishing once."""
     state, (memo, estimate) = first_report(each)
     with jax.enable_x64(True):
-        tell = jax.jit(each.learner.tell)
-        after = tell(state, memo, estimate)
-        jax.jit(each.learner.ask)(state, simulation_key(99))
-        again = tell(state, memo, estimate)
-        publish = jax.jit(lambda state: publish_state(each.learner, state))
-        once = publish(after)
-        twice = publish(once)
+        after = compiled(tell, each.learner, state, memo, estimate)
+        compiled(ask, each.learner, state, simulation_key(99))
+        again = compiled(tell, each.learner, state, memo, estimate)
+        once = compiled(publish_state, each.learner, after)
+        twice = compiled(publish_state, each.learner, once)
     shapes = jax.tree.map(lambda leaf: (leaf.shape, leaf.dtype), state)
     assert jax.tree.map(lambda leaf: (leaf.shape, leaf.dtype), after) == shapes
     assert not jax.tree.all(jax.tree.map(np.array_equal, state, after))
