@@ -130,7 +130,8 @@ def simulate_grid(
         regrets, start = [], 0
         with ThreadPoolExecutor(len(parts)) as pool:
             for end in ends:
-                shares = list(pool.map(lambda part, now=steps(start, end): part.advance(now), parts))
+                now = steps(start, end)
+                shares = list(pool.map(lambda part, now=now: part.advance(now), parts))
                 regrets.append(np.concatenate(shares, axis=1))
                 if progress:
                     progress(int(end - start))
