@@ -1,8 +1,17 @@
-"""Fixtures that run a test over the whole registry."""
+"""Fixtures that run a test over the whole registry, and one memory of what was compiled."""
 
+import tempfile
+
+import jax
 import pytest
 
 from catalogue import PRESETS, Ready, ready
+
+COMPILED = tempfile.TemporaryDirectory(prefix="sottovoce-compiled-")
+"""Equal code is compiled once, whichever test asks; a folder for each process, because JAX writes it without locks."""
+jax.config.update("jax_compilation_cache_dir", COMPILED.name)
+jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
+jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
 
 
 @pytest.fixture(params=PRESETS, ids=lambda pair: "-".join(pair))
