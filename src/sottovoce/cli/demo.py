@@ -71,7 +71,7 @@ def _run(console: "Console", server: str, remote: "Remote", file: "TaskFile", pe
     console.print()
     print_result(console, contract, result, interval)
     verdict = "inside" if interval.holds(result.regret) else "outside"
-    console.print(f"{verdict} the range of 19 of 20 simulated runs in the same world", style="dim", highlight=False)
+    console.print(f"{verdict} the range of 99 of 100 simulated runs in the same world", style="dim", highlight=False)
     print_learned(console, story.summary, story.rows)
     return story
 

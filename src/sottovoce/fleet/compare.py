@@ -12,7 +12,7 @@ from sottovoce.sim.run import simulate
 
 
 class Interval(NamedTuple):
-    """The central 95 % of single simulated runs, after so many rounds each."""
+    """The central 99 % of single simulated runs, after so many rounds each."""
 
     rounds: NDArray[np.int64]
     low: NDArray[np.float64]
@@ -25,7 +25,7 @@ class Interval(NamedTuple):
 
 
 def interval_of(
-    contract: Contract, world: Any, people: int, publish_every: int, *, seeds: int = 64, seed: int = 1
+    contract: Contract, world: Any, people: int, publish_every: int, *, seeds: int = 256, seed: int = 1
 ) -> Interval:
     """Runs of so many people in this very world, with models published as the server does and no delay."""
     learner, user, mechanism = halves(contract.task)
@@ -39,5 +39,5 @@ def interval_of(
         seed=seed,
         publish_every=publish_every,
     )
-    low, high = np.quantile(trace.regret, [0.025, 0.975], axis=0)
+    low, high = np.quantile(trace.regret, [0.005, 0.995], axis=0)
     return Interval(trace.rounds, low, trace.regret.mean(axis=0), high)

@@ -36,7 +36,7 @@ def page_of(stories: list[Story]) -> str:
         f"<h1>{heading}</h1><p class='lead'>{people:,} simulated people, each with a real device, against a real "
         "server over HTTP. The server saw private reports only.</p>"
         f"<figure>{svg_of(draw(stories))}</figure>"
-        "<p class='note'>Regret: what was lost against always choosing the best action. Band: 19 of 20 single runs of "
+        "<p class='note'>Regret: what was lost against always choosing the best action. Band: 99 of 100 single runs of "
         "the simulator in the same world end inside it.</p>"
         + _table("Regret and its price", RESULT, [_result_row(story) for story in stories])
         + "".join(_learned(story) for story in stories)
@@ -60,7 +60,7 @@ def _draw_story(panel: Axes, story: Story) -> None:
     people = np.arange(1, len(result.curve) + 1)
     panel.plot(people, np.cumsum(result.uniform_curve), color=colour, linestyle=dash, linewidth=2, label="uniform play")
     panel.fill_between(interval.rounds, interval.low, interval.high, color=CHOSEN[3], alpha=0.45, linewidth=0,
-                       label="simulator, 19 of 20 runs")  # fmt: skip
+                       label="simulator, 99 of 100 runs")  # fmt: skip
     panel.plot(people, np.cumsum(result.curve), color=CHOSEN[0], linewidth=2, label="the fleet")
     panel.set_title(story.contract.title or story.contract.id, loc="left", fontsize=11, fontweight="bold")
     panel.set(xlabel="people", ylabel="cumulated regret", xlim=(0, None), ylim=(0, None))
