@@ -153,7 +153,7 @@ class _Fleet:
         """So many people come, choose and observe; the devices with a report to send are returned."""
         first = len(self.regret)
         raw, contexts = self._crowd.come(first)
-        devices = list(self._each(lambda i: self._device((first + i) % self._people, later), range(size)))
+        devices = list(self._each(lambda i: self._device(*divmod(first + i, self._people), later), range(size)))
         decisions = list(self._each(_choice, devices, raw[:size]))
         actions = [decision.action for decision in decisions]
         happened = self._crowd.happen(first, contexts, np.array(actions + actions[:1] * (self._crowd.size - size)))
@@ -165,12 +165,12 @@ class _Fleet:
         self.reports += len(speaking)
         return speaking
 
-    def _device(self, person: int, later: float) -> Device:
-        """The person's own; who comes back some time later has heard of the newest model meanwhile."""
+    def _device(self, visit: int, person: int, later: float) -> Device:
+        """The person's own; who comes back so much later each time has heard of the newest model meanwhile."""
         if person not in self._devices:
             self._devices[person] = self._new_device()
         elif later:
-            self._devices[person].send(time.time() + later)
+            self._devices[person].send(time.time() + visit * later)
         return self._devices[person]
 
     def _send(self, devices: list[Device]) -> float:
