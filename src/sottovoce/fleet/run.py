@@ -153,7 +153,7 @@ class _Fleet:
         """So many people come, choose and observe; the devices with a report to send are returned."""
         first = len(self.regret)
         raw, contexts = self._crowd.come(first)
-        devices = list(self._each(lambda i: self._device(*divmod(first + i, self._people), later), range(size)))
+        devices = list(self._each(lambda i: self._device(*divmod(first + i, self._people), later=later), range(size)))
         decisions = list(self._each(_choice, devices, raw[:size]))
         actions = [decision.action for decision in decisions]
         happened = self._crowd.happen(first, contexts, np.array(actions + actions[:1] * (self._crowd.size - size)))
