@@ -1,4 +1,4 @@
-"""The server against its own OpenAPI document: schemathesis invents requests, honest and not, and judges the answers."""
+"""The server against its own OpenAPI document: schemathesis invents requests, good and bad, and judges answers."""
 
 import contextlib
 from collections import Counter
@@ -44,6 +44,7 @@ def fuzz(server: Server, examples: int) -> Counter[int]:
     checks = CHECKS.get_by_names(CHECKED)
     for operation in (result.ok() for result in schema.get_all_operations()):
         for mode in GenerationMode:
+
             @settings(
                 max_examples=examples,
                 derandomize=True,

@@ -71,7 +71,7 @@ class Hub:
     @property
     def ready(self) -> bool:
         alive = self._learner is not None and self._learner.returncode is None
-        return alive and all(task.ready for task in self.tasks.values())
+        return alive and all(task.ready or task.broken for task in self.tasks.values())
 
     # --- tasks -------------------------------------------------------------------------------------------------------
 
@@ -92,6 +92,8 @@ class Hub:
             self._poke()
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(task.prepared.wait(), PREPARING_SECONDS)
+            if task.broken:
+                raise Problem("bad-task", f"{contract.id} is kept, but its learner fails; the server's log says where")
             log("task created", task=contract.id, learner=contract.task.learner, epsilon=contract.task.epsilon)
             return task, True
         if known.digest != contract.digest():
@@ -201,6 +203,10 @@ class Hub:
 
     def _hear_news(self, news: News) -> None:
         task = next(task for task in self.tasks.values() if task.number == news.task)
+        if news.broken:
+            task.broken = True
+            task.prepared.set()
+            return
         if news.fresh or not task.ready:
             task.take(self._store.publications(task.number))
         task.news = news
