@@ -26,6 +26,7 @@ LARGEST = {"title": 1000, "horizon": 10**12, "publish_every": 10**9, "actions": 
 """What one server can carry for one task, with room to spare."""
 LARGEST_FEATURES = 2000
 LARGEST_TUNING = 1e9
+RESERVED = {"learner", "preset", "arms", "dimension", "rounds", "epsilon", "delta", "region"}
 
 
 class _Strict(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -252,6 +253,8 @@ def check_file(file: TaskFile) -> None:
             raise ConfigurationError(f"{name}: at most {most:,}, got {_short(count)}")
     if features_of(file) > LARGEST_FEATURES:
         raise ConfigurationError(f"the features have {features_of(file):,} coordinates; at most {LARGEST_FEATURES:,}")
+    if reserved := RESERVED & file.tuning.keys():
+        raise ConfigurationError(f"{min(reserved)} is not tuning; it has its own place in the file")
     for name, value in file.tuning.items():
         if isinstance(value, float) and not abs(value) <= LARGEST_TUNING:
             raise ConfigurationError(f"{name} must be a number up to {LARGEST_TUNING:g}, got {value:g}")

@@ -211,7 +211,7 @@ class Hub:
             task.take(self._store.publications(task.number))
         task.news = news
         if news.base:
-            gone = self._store.forget(task.number, _oldest_kept(task.contract), news.seq)
+            gone = self._store.forget(task.number, oldest_kept(task.contract), news.seq)
             log("reports forgotten", task=task.contract.id, reports=gone)
 
     async def _keep_house(self) -> None:
@@ -221,13 +221,13 @@ class Hub:
                 await asyncio.sleep(1.0)
             for task in list(self.tasks.values()):
                 oldest = self._store.oldest(task.number)
-                overdue = oldest is not None and oldest < _oldest_kept(task.contract)
+                overdue = oldest is not None and oldest < oldest_kept(task.contract)
                 if overdue and self._learner and self._learner.stdin:
                     self._learner.stdin.write(f"{task.number}\n".encode())
             await asyncio.sleep(HOUSEKEEPING_SECONDS)
 
 
-def _oldest_kept(contract: Contract) -> int:
+def oldest_kept(contract: Contract) -> int:
     """The first day whose reports are kept; a report that may still be sent again is kept, to be told a duplicate."""
     return int(time.time() - max(contract.retention, open_seconds(contract))) // DAY
 
