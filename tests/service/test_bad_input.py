@@ -15,7 +15,7 @@ from serving import ARMS, MODEL, TOKEN, Server, model_report, resident, ticket_r
 from sottovoce.core.wire import LARGEST_BODY
 
 BODIES = 10_000
-ALLOWANCE = 12 * 2**20
+ALLOWANCE = 8 * 2**20
 """Bytes that the server may grow by under those bodies: buffers of a few oversized ones, not a leak of each."""
 
 JSON, MESSAGEPACK = "application/json", "application/msgpack"
