@@ -20,6 +20,8 @@ KEPT = ("accepted", "duplicate")
 GONE = (OSError, http.client.HTTPException)
 """What a client sees of a server that was killed or is starting."""
 
+PATIENCE = 60.0
+
 
 class Load:
     """A thread that reports without end: singles and batches, and again until each is acknowledged."""
@@ -31,7 +33,7 @@ class Load:
         self.acknowledged: list[bytes] = []
         self.retried = 0
         self.failure: BaseException | None = None
-        self._thread = threading.Thread(target=self._run)
+        self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
     def finish(self) -> None:
@@ -63,7 +65,8 @@ class Load:
         self.acknowledged += [id_of(report) for report in reports]
 
     def _patiently(self, method: str, path: str, body: Any = None) -> Any:
-        while True:
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
             with contextlib.suppress(*GONE):
                 answer = self._call(method, path, body)
                 if answer.status == 200:
@@ -71,6 +74,7 @@ class Load:
                 assert answer.status == 503, answer
             self.retried += 1
             time.sleep(0.02)
+        raise TimeoutError(f"no answer to {method} {path} for {PATIENCE:g} s")
 
 
 def id_of(report: dict[str, Any]) -> bytes:
@@ -103,8 +107,6 @@ def kill_under_load(folder: Path, kills: int, longest: float) -> tuple[int, int]
         return len(acknowledged), sum(load.retried for load in loads)
     finally:
         server.close()
-        for load in loads:
-            load._stop.set()
 
 
 def check_journal(folder: Path, acknowledged: list[bytes]) -> None:

@@ -22,6 +22,11 @@ NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 DAY = UNITS["d"]
 LONGEST = 36_500 * DAY
+LARGEST = {"title": 1000, "horizon": 10**12, "publish_every": 10**9, "actions": 1000, "candidates": 1000, "fields": 500}
+"""What one server can carry for one task, with room to spare."""
+LARGEST_FEATURES = 2000
+LARGEST_TUNING = 1e9
+RESERVED = {"learner", "preset", "arms", "dimension", "rounds", "epsilon", "delta", "region"}
 
 
 class _Strict(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -242,8 +247,23 @@ def check_file(file: TaskFile) -> None:
         raise ConfigurationError(f"the default reward {reward.default:g} is outside {reward.low:g} to {reward.high:g}")
     if file.mode == "apprentice" and algorithm.actions != "features":
         raise ConfigurationError("an apprentice learns from what others choose: only tasks with features can do that")
+    for name, most in LARGEST.items():
+        value = getattr(file, name)
+        if (count := value if isinstance(value, int) else len(value)) > most:
+            raise ConfigurationError(f"{name}: at most {most:,}, got {_short(count)}")
+    if features_of(file) > LARGEST_FEATURES:
+        raise ConfigurationError(f"the features have {features_of(file):,} coordinates; at most {LARGEST_FEATURES:,}")
+    if reserved := RESERVED & file.tuning.keys():
+        raise ConfigurationError(f"{min(reserved)} is not tuning; it has its own place in the file")
+    for name, value in file.tuning.items():
+        if isinstance(value, float) and not abs(value) <= LARGEST_TUNING:
+            raise ConfigurationError(f"{name} must be a number up to {LARGEST_TUNING:g}, got {value:g}")
     if file.publish_every < 0:
         raise ConfigurationError(f"publish_every must be at least 1, got {file.publish_every}")
+
+
+def _short(number: int) -> str:
+    return f"{number:,}" if number < 10**15 else "much more"
 
 
 def limit_of(privacy: Privacy) -> Limit:

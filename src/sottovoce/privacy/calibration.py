@@ -34,7 +34,7 @@ def calibrate(name: str, domain: Domain, budget: Budget, formula: str = "analyti
 def _weights(epsilon: float) -> tuple[int, int]:
     """Integers with more/less just below e^epsilon. The 2^-50 is wider than the error of exp."""
     less = 2**20 if epsilon <= 8 else 2**10
-    more = math.floor(less * math.exp(epsilon) * (1 - 2**-50))
+    more = math.floor(less * math.exp(min(epsilon, 700.0)) * (1 - 2**-50))
     if more <= less:
         raise ConfigurationError(f"epsilon {epsilon:g} is too small to say anything; use at least 1e-5")
     return more, less

@@ -71,7 +71,7 @@ class Hub:
     @property
     def ready(self) -> bool:
         alive = self._learner is not None and self._learner.returncode is None
-        return alive and all(task.ready for task in self.tasks.values())
+        return alive and all(task.ready or task.broken for task in self.tasks.values())
 
     # --- tasks -------------------------------------------------------------------------------------------------------
 
@@ -92,6 +92,8 @@ class Hub:
             self._poke()
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(task.prepared.wait(), PREPARING_SECONDS)
+            if task.broken:
+                raise Problem("bad-task", f"{contract.id} is kept, but its learner fails; the server's log says where")
             log("task created", task=contract.id, learner=contract.task.learner, epsilon=contract.task.epsilon)
             return task, True
         if known.digest != contract.digest():
@@ -201,11 +203,15 @@ class Hub:
 
     def _hear_news(self, news: News) -> None:
         task = next(task for task in self.tasks.values() if task.number == news.task)
+        if news.broken:
+            task.broken = True
+            task.prepared.set()
+            return
         if news.fresh or not task.ready:
             task.take(self._store.publications(task.number))
         task.news = news
         if news.base:
-            gone = self._store.forget(task.number, _oldest_kept(task.contract), news.seq)
+            gone = self._store.forget(task.number, oldest_kept(task.contract), news.seq)
             log("reports forgotten", task=task.contract.id, reports=gone)
 
     async def _keep_house(self) -> None:
@@ -215,13 +221,13 @@ class Hub:
                 await asyncio.sleep(1.0)
             for task in list(self.tasks.values()):
                 oldest = self._store.oldest(task.number)
-                overdue = oldest is not None and oldest < _oldest_kept(task.contract)
+                overdue = oldest is not None and oldest < oldest_kept(task.contract)
                 if overdue and self._learner and self._learner.stdin:
                     self._learner.stdin.write(f"{task.number}\n".encode())
             await asyncio.sleep(HOUSEKEEPING_SECONDS)
 
 
-def _oldest_kept(contract: Contract) -> int:
+def oldest_kept(contract: Contract) -> int:
     """The first day whose reports are kept; a report that may still be sent again is kept, to be told a duplicate."""
     return int(time.time() - max(contract.retention, open_seconds(contract))) // DAY
 

@@ -6,17 +6,21 @@ share nothing but files, and everything it writes can be computed again from the
 """
 
 import fcntl
+import logging
 import os
 import select
 import signal
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
+from sottovoce.service.logs import log, to_stderr
 from sottovoce.service.published import open_seconds
-from sottovoce.service.store import Publication, Store, TaskRow
+from sottovoce.service.store import Entry, Publication, Store, TaskRow
 from sottovoce.service.store.sqlite import SqliteStore
 
 READ = 2048
@@ -40,6 +44,8 @@ class News(msgspec.Struct, frozen=True, kw_only=True):
     """Is there a new publication?"""
     base: bool = False
     """Was the snapshot saved that replay may start from?"""
+    broken: bool = False
+    """Did its learner fail? Then it learns nothing more until the server starts again."""
 
 
 class Learning:
@@ -50,12 +56,14 @@ class Learning:
 
         self._build, self._store = Fold, store
         self._folds: dict[int, Fold] = {}
+        self._broken: set[int] = set()
         self._cursor: int | None = None
         self._saved: dict[int, float] = {}
 
     def catch_up(self) -> list[News]:
         """Read what is new, at most READ entries; nothing new gives no news."""
-        news = [self._begin(row) for row in self._store.tasks(max(self._folds, default=0))]
+        newest = max(self._folds.keys() | self._broken, default=0)
+        news = [self._guarded(row.number, self._begin, row) for row in self._store.tasks(newest)]
         if self._cursor is None:
             self._cursor = min((fold.seq for fold in self._folds.values()), default=0)
         entries = self._store.entries(self._cursor, READ)
@@ -63,13 +71,31 @@ class Learning:
             return news
         self._cursor = entries[-1].seq
         for number in dict.fromkeys(entry.report.task for entry in entries):
-            fresh = False
-            for publication in self._folds[number].advance([e for e in entries if e.report.task == number]):
-                self._publish(number, publication)
-                fresh = True
-            self._keep(number)
-            news.append(self._news(number, fresh=fresh))
+            if number not in self._broken:
+                own = [entry for entry in entries if entry.report.task == number]
+                news.append(self._guarded(number, self._advance, number, own))
         return news
+
+    def _advance(self, number: int, entries: list[Entry]) -> News:
+        fresh = False
+        for publication in self._folds[number].advance(entries):
+            self._publish(number, publication)
+            fresh = True
+        self._keep(number)
+        return self._news(number, fresh=fresh)
+
+    def _guarded(self, number: int, work: Callable[..., News], *arguments: Any) -> News:
+        """A task whose learner fails is set aside; the others go on."""
+        try:
+            return work(*arguments)
+        except Exception:
+            log("a task's learner failed; it is set aside", logging.ERROR, failure=True, task=number)
+            self._broken.add(number)
+            self._folds.pop(number, None)
+            return News(task=number, learned=0, published=0, state="", seq=0, done=False, fresh=False, broken=True)
+
+    def knows(self, number: int) -> bool:
+        return number in self._folds
 
     def base(self, number: int) -> News:
         """Keep a snapshot from which replay may start: what comes before it may be forgotten."""
@@ -136,6 +162,7 @@ def listen(wait: float) -> list[int] | None:
 
 
 def main(folder: Path) -> None:
+    to_stderr()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal interrupts both; the server says when it is time
     with open(folder / "learner.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # an older one may still be about to notice that its server is gone
@@ -152,9 +179,9 @@ def learn(folder: Path, wanted: list[int] | None) -> None:
         while wanted is not None:
             start = time.monotonic()
             news = learning.catch_up()
-            lines = [msgspec.json.encode(one) for one in [*news, *(learning.base(number) for number in wanted)]]
+            news += [learning.base(number) for number in wanted if learning.knows(number)]
             try:
-                os.write(sys.stdout.fileno(), b"".join(line + b"\n" for line in lines))
+                os.write(sys.stdout.fileno(), b"".join(msgspec.json.encode(one) + b"\n" for one in news))
             except BrokenPipeError:  # the server is gone, so nobody listens
                 break
             if news:

@@ -75,6 +75,8 @@ class LiveTask:
         self._turn = 0
         self._model: Representation | None = None
         self.prepared = asyncio.Event()
+        self.broken = False
+        """Did its learner fail?"""
 
     # --- what the learner published ----------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from sottovoce.core import wire
-from sottovoce.core.contract import TaskFile
+from sottovoce.core.contract import NAME, TaskFile
 from sottovoce.service.problems import TITLES
 
 JSON, MESSAGEPACK, PROBLEM = "application/json", "application/msgpack", "application/problem+json"
@@ -32,7 +32,7 @@ def document() -> dict[str, Any]:
             "version": "1",
             "description": "The server makes an offer, the user answers with a private report, the server learns.",
         },
-        "paths": _paths(),
+        "paths": {path: _with_parameters(path, methods) for path, methods in _paths().items()},
         "components": {
             "schemas": _schemas() | {"Problem": problem},
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
@@ -88,6 +88,13 @@ def _paths() -> dict[str, Any]:
     }  # fmt: skip
 
 
+def _with_parameters(path: str, methods: dict[str, Any]) -> dict[str, Any]:
+    if "{id}" not in path:
+        return methods
+    name = {"type": "string", "pattern": f"^{NAME.pattern}$"}
+    return {"parameters": [{"name": "id", "in": "path", "required": True, "schema": name}]} | methods
+
+
 def _route(
     summary: str,
     status: int,
@@ -112,7 +119,7 @@ def _route(
         },
     }
     if body is not None:
-        found["requestBody"] = {"required": True, "content": {JSON: {"schema": body}}}
+        found["requestBody"] = {"required": True, "content": {kind: {"schema": body} for kind in (JSON, MESSAGEPACK)}}
     if admin:
         found["security"] = [{"token": []}]
     return found
