@@ -24,7 +24,12 @@ from sottovoce.sim.published import Replay
 from sottovoce.sim.study import Study, cells_of, run_cells
 
 ROOT = Path(__file__).resolve().parents[1]
+LIVE = ROOT / "docs" / "live.md"
+"""Its commands and its Python need a server: tests/service/test_manual.py follows it line by line."""
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+NEED_A_SERVER = [["sottovoce", name] for name in ("devices", "inspect", "task")]
 
 
 class Block(NamedTuple):
@@ -43,14 +48,15 @@ def blocks(page: Path) -> list[Block]:
 
 def with_blocks(*kinds: str) -> list[Any]:
     """The pages that have blocks of these kinds."""
-    found = [page for page in PAGES if any(block.kind in kinds for block in blocks(page))]
+    found = [page for page in PAGES if page != LIVE and any(block.kind in kinds for block in blocks(page))]
     return [pytest.param(page, id=str(page.relative_to(ROOT))) for page in found]
 
 
 def commands(page: Path) -> list[list[str]]:
     """Every command line of the page, without the prompt and without comments."""
     lines = [line for block in blocks(page) if block.kind in ("console", "bash") for line in block.text.splitlines()]
-    return [words for line in lines if (words := shlex.split(line.removeprefix("$ "), comments=True))]
+    split = (shlex.split(line.removeprefix("$ "), comments=True) for line in lines)
+    return [words for words in split if words and not (words[0] == "export" or "=" in words[0])]
 
 
 # --- Python ----------------------------------------------------------------------------------------------------------
@@ -130,7 +136,9 @@ def test_the_commands_of_a_page_are_understood(page: Path, tmp_path: Path, monke
     shutil.copytree(ROOT / "experiments", tmp_path / "experiments")
     monkeypatch.chdir(tmp_path)
     for words in commands(page):
-        if words[0] == "sottovoce":
+        if words[:2] in NEED_A_SERVER:
+            assert words in commands(LIVE), shlex.join(words)
+        elif words[0] == "sottovoce":
             understood.clear()
             monkeypatch.setattr(sys, "argv", words)
             with pytest.raises(SystemExit) as left, contextlib.redirect_stdout(io.StringIO()):

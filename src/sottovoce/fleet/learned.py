@@ -28,7 +28,7 @@ def names(contract: Contract) -> list[str]:
 def cell(value: Any) -> str:
     """A value in a table."""
     if isinstance(value, float):
-        return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+        return f"{value:,.0f}" if abs(value) >= 100 or value == int(value) else f"{value:.3f}"
     return "-" if value is None else str(value)
 
 

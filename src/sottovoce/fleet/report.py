@@ -33,6 +33,7 @@ def page_of(stories: list[Story]) -> str:
     heading = "Sottovoce: devices whisper, the server learns"
     people = sum(story.result.people for story in stories)
     body = (
+        "<style>td:nth-child(n+2), th:nth-child(n+2) { text-align: right; }</style>"
         f"<h1>{heading}</h1><p class='lead'>{people:,} simulated people, each with a real device, against a real "
         "server over HTTP. The server saw private reports only.</p>"
         f"<figure>{svg_of(draw(stories))}</figure>"
