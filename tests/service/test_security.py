@@ -309,3 +309,16 @@ def test_a_version_is_understood_for_a_while_after_the_next_one():
         (new, now + 10 * grace, "accepted"),
     ]:
         assert verdict(task, model_report(task.contract, version), moment) == expected
+
+
+def test_a_model_says_that_it_is_closed_once_its_task_expires(monkeypatch: pytest.MonkeyPatch):
+    task = LiveTask(TaskRow(1, contract(**MODEL | {"expires": "2026-01-31"}), Status()), b"key", 0, 0)
+    end = datetime.datetime(2026, 2, 1, tzinfo=datetime.UTC).timestamp()
+    body = msgspec.msgpack.encode(Published(model={"theta": [0.0] * 4}))
+    monkeypatch.setattr("sottovoce.service.live.time.time", lambda: end - 1)
+    task.take([Publication(0, secrets.token_hex(16), body, b"", 0)])
+    before = task.model()
+    monkeypatch.setattr("sottovoce.service.live.time.time", lambda: end)
+    after = task.model()
+    assert [json.loads(one.body)["open"] for one in (before, after)] == [True, False]
+    assert before.etag != after.etag

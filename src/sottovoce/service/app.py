@@ -98,7 +98,7 @@ class Api:
         return _json(self._task(request).document(), cache=MODEL_SECONDS)
 
     async def model(self, request: Request) -> Response:
-        body, etag = self._task(request).model()
+        body, etag, _ = self._task(request).model()
         headers = {"etag": etag, "cache-control": f"public, max-age={MODEL_SECONDS}"}
         if etag in request.headers.get("if-none-match", ""):
             return Response(status_code=304, headers=headers)

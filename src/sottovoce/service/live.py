@@ -49,6 +49,7 @@ class Origin(NamedTuple):
 class Representation(NamedTuple):
     body: bytes
     etag: str
+    open: bool
 
 
 class LiveTask:
@@ -108,6 +109,8 @@ class LiveTask:
             raise Problem("wrong-kind", "this task hands out tickets: POST to offers")
         if self._model is None:
             raise Problem("not-ready", "the first model is being prepared; ask again", retry_after=1)
+        if self._model.open != (self.closed(time.time()) is None):  # it has expired since
+            self._model = self._model_document() or self._model
         return self._model
 
     def offers(self, count: int, now: float) -> Offers:
@@ -262,4 +265,4 @@ class LiveTask:
             open=self.closed(time.time()) is None,
         )
         body = msgspec.json.encode(document)
-        return Representation(body, f'"{hashlib.sha256(body).hexdigest()[:32]}"')
+        return Representation(body, f'"{hashlib.sha256(body).hexdigest()[:32]}"', document.open)
