@@ -29,7 +29,7 @@ LIVE = ROOT / "docs" / "live.md"
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
-NEED_A_SERVER = [["sottovoce", name] for name in ("devices", "inspect", "task")]
+NEED_A_SERVER = [["sottovoce", name] for name in ("devices", "inspect", "serve", "task")]
 
 
 class Block(NamedTuple):

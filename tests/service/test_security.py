@@ -256,7 +256,7 @@ def ticketed(**numbers: Any) -> LiveTask:
     """A task with tickets as the web process holds it, one offer in its pool."""
     task = LiveTask(TaskRow(1, contract(**numbers), Status()), b"key", 0, 0)
     pool = Published(offers=[PooledOffer(1, bytes(7) + b"\1")])
-    task.take([Publication(0, "", msgspec.msgpack.encode(pool), b"", 0)])
+    task.take([Publication(0, "", msgspec.msgpack.encode(pool), b"", 0)], 1_700_000_000.0)
     return task
 
 
@@ -291,7 +291,7 @@ def test_a_task_that_is_done_hears_nothing_more():
     task, now = ticketed(), 1_700_000_000.0
     (offer,) = task.offers(1, now).offers
     done = Published(done=True, recommendation=2)
-    task.take([Publication(10, "", msgspec.msgpack.encode(done), b"", 0)])
+    task.take([Publication(10, "", msgspec.msgpack.encode(done), b"", 0)], now)
     assert verdict(task, ticket_report(task.contract, offer.ticket), now) == "task-done"
     assert task.offers(5, now).offers == []
     assert task.offers(5, now).recommendation == 2
@@ -301,12 +301,14 @@ def test_a_version_is_understood_for_a_while_after_the_next_one():
     task, now = LiveTask(TaskRow(1, contract(**MODEL), Status()), b"key", 0, 0), 1_700_000_000
     body = msgspec.msgpack.encode(Published(model={"theta": [0.0] * 4}))
     old, new = secrets.token_hex(16), secrets.token_hex(16)
-    task.take([Publication(0, old, body, b"", now), Publication(25, new, body, b"", 0)])
+    task.take([Publication(0, old, body, b"", 0)], now - 10)
+    task.take([Publication(25, new, body, b"", 0)], now)
     grace = open_seconds(task.contract)
     for version, moment, expected in [
         (old, now + grace, "accepted"),
         (old, now + grace + 1, "unknown-version"),
         (new, now + 10 * grace, "accepted"),
+        ("", now, "unknown-version"),
     ]:
         assert verdict(task, model_report(task.contract, version), moment) == expected
 
@@ -316,7 +318,7 @@ def test_a_model_says_that_it_is_closed_once_its_task_expires(monkeypatch: pytes
     end = datetime.datetime(2026, 2, 1, tzinfo=datetime.UTC).timestamp()
     body = msgspec.msgpack.encode(Published(model={"theta": [0.0] * 4}))
     monkeypatch.setattr("sottovoce.service.live.time.time", lambda: end - 1)
-    task.take([Publication(0, secrets.token_hex(16), body, b"", 0)])
+    task.take([Publication(0, secrets.token_hex(16), body, b"", 0)], end - 1)
     before = task.model()
     monkeypatch.setattr("sottovoce.service.live.time.time", lambda: end)
     after = task.model()

@@ -96,15 +96,16 @@ def test_tasks_secrets_and_snapshots_survive(store: SqliteStore, tmp_path: Path)
     again.close()
 
 
-def test_publications_are_superseded_and_then_only_their_memo_is_kept(store: SqliteStore):
+def test_publications_are_superseded_and_in_the_end_only_their_memo_is_kept(store: SqliteStore):
     for learned, memo in ((0, b"memo"), (10, b""), (20, b"memo"), (30, b"")):
         store.publish(1, Publication(learned, f"v{learned}", b"body", memo, 0), now=learned, closed=learned - 15)
     assert store.publications(1) == [
         Publication(0, "v0", b"", b"memo", 10),  # too old to be answered, but old reports still refer to it
-        Publication(10, "v10", b"body", b"", 20),
-        Publication(20, "v20", b"body", b"memo", 30),
+        Publication(10, "v10", b"", b"", 20),
+        Publication(20, "v20", b"", b"memo", 30),
         Publication(30, "v30", b"body", b"", 0),
     ]
+    assert [one.version for one in store.publications(1, after=10)] == ["v20", "v30"]
     store.publish(1, Publication(40, "v40", b"body", b"", 0), now=50, closed=45)
     assert [one.version for one in store.publications(1)] == ["v0", "v20", "v30", "v40"]
 

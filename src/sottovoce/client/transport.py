@@ -2,6 +2,7 @@
 
 import http.client
 import threading
+import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -47,6 +48,8 @@ class Http:
         self._open = lambda: kind(address.hostname or "", address.port, timeout=timeout)
         self._prefix = address.path.rstrip("/")
         self._local = threading.local()
+        self._connections: list[http.client.HTTPConnection] = []
+        weakref.finalize(self, _close, self._connections)
 
     def request(
         self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None
@@ -60,14 +63,14 @@ class Http:
                 raise
             except OSError:
                 pass
-        self._local.connection = self._open()
-        return self._once(self._local.connection, method, path, body, headers)
+        if lasting is None:
+            lasting = self._local.connection = self._open()
+            self._connections.append(lasting)
+        return self._once(lasting, method, path, body, headers)
 
     def close(self) -> None:
-        """Close this thread's connection."""
-        if (lasting := getattr(self._local, "connection", None)) is not None:
-            lasting.close()
-            self._local.connection = None
+        """Close the connections of all threads; the next request opens one again."""
+        _close(self._connections)
 
     def _once(
         self,
@@ -85,9 +88,14 @@ class Http:
             if len(content) > LARGEST_ANSWER:
                 raise ConnectionError("the answer is too long")
         except http.client.HTTPException as error:
-            self.close()
+            connection.close()
             raise ConnectionError(f"not an answer: {type(error).__name__}") from error
         except OSError:
-            self.close()
+            connection.close()
             raise
         return Response(answer.status, {name.lower(): value for name, value in answer.getheaders()}, content)
+
+
+def _close(connections: list[http.client.HTTPConnection]) -> None:
+    for connection in connections:
+        connection.close()

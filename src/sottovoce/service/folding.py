@@ -125,7 +125,8 @@ class Fold:
         self.published = self.learned
         published, memo = self._model() if self.contract.offers == "model" else (self._pool(), b"")
         version = version_of(published.model) if published.model else ""
-        self._memos[version] = memo
+        if memo:
+            self._memos[version] = memo
         return Publication(self.learned, version, msgspec.msgpack.encode(published), memo, 0)
 
     def _due(self) -> bool:

@@ -165,10 +165,12 @@ class Hub:
 
     def _add(self, row: TaskRow) -> LiveTask:
         task = LiveTask(row, self._key, *self._store.count(row.number))
-        if publications := self._store.publications(row.number):
-            task.take(publications)  # after a restart people are served before the learner is up
+        self._take(task)  # after a restart people are served before the learner is up
         self.tasks[row.contract.id] = task
         return task
+
+    def _take(self, task: LiveTask) -> None:
+        task.take(self._store.publications(task.number, task.published_after), time.time())
 
     # --- the learner -------------------------------------------------------------------------------------------------
 
@@ -208,7 +210,7 @@ class Hub:
             task.prepared.set()
             return
         if news.fresh or not task.ready:
-            task.take(self._store.publications(task.number))
+            self._take(task)
         task.news = news
         if news.base:
             gone = self._store.forget(task.number, oldest_kept(task.contract), news.seq)

@@ -70,6 +70,8 @@ class LiveTask:
         last_day = datetime.datetime.combine(self.contract.expires, datetime.time(), datetime.UTC)
         self._expiry = last_day.timestamp() + DAY
         self._published: Published | None = None
+        self.published_after = -1
+        """How many reports were folded when the newest publication was made."""
         self._version = ""
         self._versions: dict[str, int] = {}
         """Versions that reports may name, and when each was superseded (0: not yet)."""
@@ -91,12 +93,17 @@ class LiveTask:
             raise Problem("not-ready", "the first offer is being prepared; ask again", retry_after=1)
         return self._published
 
-    def take(self, publications: list[Publication]) -> None:
-        """The newest publication, and the versions that are still understood."""
+    def take(self, publications: list[Publication], now: float) -> None:
+        """What is new since the last time: the newest is served, the versions are understood for a while."""
+        if not publications:
+            return
         newest = publications[-1]
         self._published = msgspec.msgpack.decode(newest.body, type=Published)
-        self._version = newest.version
-        self._versions = {one.version: one.superseded for one in publications if one.body}
+        last = {self._version: int(now)} if self._version else {}
+        known = self._versions | last | {one.version: one.superseded for one in publications if one.version}
+        open_since = now - self._open_for
+        self._versions = {version: since for version, since in known.items() if not 0 < since < open_since}
+        self._version, self.published_after = newest.version, newest.learned
         self._turn = 0
         self._model = self._model_document()
         self.prepared.set()

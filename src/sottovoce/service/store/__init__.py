@@ -47,7 +47,7 @@ class Publication(NamedTuple):
     """After how many reports it was published."""
     version: str
     body: bytes
-    """The model's JSON, or the pool in MessagePack; empty once nobody may use it any more."""
+    """What `published` describes, in MessagePack; empty once there is a newer one."""
     memo: bytes
     """What a report by this version means to the learner."""
     superseded: int
@@ -86,7 +86,7 @@ class Store(Protocol):
 
     # the learner writes
     def publish(self, task: int, publication: Publication, now: int, closed: int) -> None:
-        """Supersede what was published before; of what was superseded before `closed`, keep only the memo."""
+        """Supersede what was published before; forget what was superseded before `closed` and has no memo."""
         ...
 
     def save(self, task: int, snapshot: Snapshot) -> None: ...
@@ -110,8 +110,8 @@ class Store(Protocol):
 
     def entries_of(self, task: int, after: int) -> Iterator[Entry]: ...
 
-    def publications(self, task: int) -> list[Publication]:
-        """The newest and those before it that reports may still refer to."""
+    def publications(self, task: int, after: int = -1) -> list[Publication]:
+        """Those made after so many reports, the newest last; only the newest has its body."""
         ...
 
     def snapshot(self, task: int, base: bool = False) -> Snapshot | None:

@@ -99,16 +99,11 @@ class SqliteStore:
     # --- the learner writes ------------------------------------------------------------------------------------------
 
     def publish(self, task: int, publication: Publication, now: int, closed: int) -> None:
-        run = self._learned.execute
-        before = "task = ? AND learned < ?"
+        run, older = self._learned.execute, (task, publication.learned)
         run("BEGIN IMMEDIATE")
-        run(
-            f"UPDATE publications SET superseded = ? WHERE {before} AND superseded = 0",
-            (now, task, publication.learned),
-        )
-        old = f"{before} AND (superseded < ? OR version = '')"
-        run(f"DELETE FROM publications WHERE {old} AND memo = x''", (task, publication.learned, closed))
-        run(f"UPDATE publications SET body = x'' WHERE {old}", (task, publication.learned, closed))
+        before, useless = "task = ? AND learned < ?", "memo = x'' AND (superseded < ? OR version = '')"
+        run(f"UPDATE publications SET superseded = ?, body = x'' WHERE superseded = 0 AND {before}", (now, *older))
+        run(f"DELETE FROM publications WHERE {before} AND {useless}", (*older, closed))
         run("INSERT OR REPLACE INTO publications VALUES (?, ?, ?, ?, ?, ?)", (task, *publication))
         run("COMMIT")
 
@@ -146,9 +141,9 @@ class SqliteStore:
             yield from (entry for entry in found if entry.report.task == task)
             after = found[-1].seq
 
-    def publications(self, task: int) -> list[Publication]:
-        wanted = ", ".join(Publication._fields)
-        rows = self._learned.execute(f"SELECT {wanted} FROM publications WHERE task = ? ORDER BY learned", (task,))
+    def publications(self, task: int, after: int = -1) -> list[Publication]:
+        wanted = f"SELECT {', '.join(Publication._fields)} FROM publications"
+        rows = self._learned.execute(f"{wanted} WHERE task = ? AND learned > ? ORDER BY learned", (task, after))
         return [Publication(*row) for row in rows.fetchall()]
 
     def snapshot(self, task: int, base: bool = False) -> Snapshot | None:
