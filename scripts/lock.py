@@ -14,8 +14,8 @@ FOLDER = Path(__file__).resolve().parent.parent / "requirements"
 WANTED: dict[str, list[str]] = {
     # What `make demo` runs on, and what builds the package without a second environment.
     "demo": [
-        "numpy", "msgspec", "jax", "typer", "rich", "matplotlib", "starlette", "granian", "prometheus-client",
-        "hatchling", "editables",
+        "numpy", "msgspec", "jax", "typer", "rich", "matplotlib", "starlette", "granian", "uvloop",
+        "prometheus-client", "hatchling", "editables",
     ],
     "test": [
         "pytest", "pytest-xdist", "hypothesis", "scipy", "opendp", "pyarrow", "scikit-learn", "schemathesis", "ruff",

@@ -27,8 +27,9 @@ READ = 2048
 """Entries of the journal read at once."""
 SNAPSHOT_SECONDS = 2.0
 IDLE_SECONDS = 60.0
-RESTS, REST_SECONDS = 3, 0.05
-"""After some work it rests so many times as long, within a limit: reports gather, and serving has the cores."""
+RESTS, REST_SECONDS = 5, 0.1
+"""After some work it rests so many times as long, within a limit: reports gather, and serving has the cores. While
+there is more to read it rests as long as it worked."""
 
 
 class News(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,6 +60,8 @@ class Learning:
         self._broken: set[int] = set()
         self._cursor: int | None = None
         self._saved: dict[int, float] = {}
+        self.behind = False
+        """Is there probably more to read?"""
 
     def catch_up(self) -> list[News]:
         """Read what is new, at most READ entries; nothing new gives no news."""
@@ -67,6 +70,7 @@ class Learning:
         if self._cursor is None:
             self._cursor = min((fold.seq for fold in self._folds.values()), default=0)
         entries = self._store.entries(self._cursor, READ)
+        self.behind = len(entries) == READ
         if not entries:
             return news
         self._cursor = entries[-1].seq
@@ -185,7 +189,8 @@ def learn(folder: Path, wanted: list[int] | None) -> None:
             except BrokenPipeError:  # the server is gone, so nobody listens
                 break
             if news:
-                time.sleep(min(RESTS * (time.monotonic() - start), REST_SECONDS))
+                worked = time.monotonic() - start
+                time.sleep(min(worked if learning.behind else RESTS * worked, REST_SECONDS))
             wanted = listen(0.0 if news else IDLE_SECONDS)
         learning.finish()
 

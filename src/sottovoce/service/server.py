@@ -4,9 +4,11 @@ import asyncio
 import fcntl
 import logging
 import signal
+import sys
 from pathlib import Path
 from typing import IO
 
+import uvloop
 from granian.constants import Interfaces
 from granian.server.embed import Server
 
@@ -15,12 +17,16 @@ from sottovoce.service.app import Api
 from sottovoce.service.hub import running
 from sottovoce.service.logs import log, to_stderr
 
+SWITCH_SECONDS = 0.0002
+"""How soon Python's lock changes hands: granian's thread brings requests in while the event loop is busy."""
+
 
 def serve(folder: Path, *, host: str, port: int, token: str, rate: float) -> None:
     """Listen until told to stop (SIGTERM or SIGINT); then write what waits and end."""
     to_stderr()
+    sys.setswitchinterval(SWITCH_SECONDS)
     with only_server(folder):
-        asyncio.run(_serve(folder, host, port, token, rate))
+        uvloop.run(_serve(folder, host, port, token, rate))
 
 
 async def _serve(folder: Path, host: str, port: int, token: str, rate: float) -> None:

@@ -4,7 +4,6 @@
 loss of power. `learned.sqlite` is written by the learner alone; all of it can be computed again from the journal.
 """
 
-import itertools
 import secrets
 import sqlite3
 from collections.abc import Iterator, Sequence
@@ -40,10 +39,10 @@ CREATE TABLE IF NOT EXISTS snapshots (
 );
 """
 
-ROWS = (256, 64, 16, 4, 1)
-"""Rows of one INSERT. One statement is one call into SQLite, so the writer rarely waits for Python's lock."""
-
-COLUMNS = len(Report._fields)
+INSERT = f"""
+INSERT INTO journal ({", ".join(Report._fields)}) VALUES ({", ".join("?" * len(Report._fields))})
+ON CONFLICT (task, id) DO NOTHING
+"""
 
 
 class SqliteStore:
@@ -77,16 +76,14 @@ class SqliteStore:
         journal = self._journal
         journal.execute("BEGIN IMMEDIATE")
         try:
-            last, fresh = self._last(), 0
-            for chunk in _chunks(reports):
-                values = list(itertools.chain.from_iterable(chunk))
-                fresh += journal.execute(_insert(len(chunk)), values).rowcount
-            new = {(report.task, report.id) for report in reports} if fresh == len(reports) else self._since(last)
+            last = self._last()
+            fresh = journal.executemany(INSERT, reports).rowcount
+            new = None if fresh == len(reports) else self._since(last)
             journal.execute("COMMIT")
         except BaseException:
             journal.execute("ROLLBACK")
             raise
-        return [_take(new, (report.task, report.id)) for report in reports]
+        return [True] * fresh if new is None else [_take(new, (report.task, report.id)) for report in reports]
 
     def forget(self, task: int, day: int, seq: int) -> int:
         journal = self._journal
@@ -168,20 +165,6 @@ def _open(path: Path, schema: str, *, durable: bool) -> sqlite3.Connection:
     except sqlite3.Error as error:
         raise ConfigurationError(f"cannot use {path}: {error}") from error
     return connection
-
-
-def _chunks(reports: Sequence[Report]) -> Iterator[Sequence[Report]]:
-    start = 0
-    while start < len(reports):
-        size = next(size for size in ROWS if size <= len(reports) - start)
-        yield reports[start : start + size]
-        start += size
-
-
-def _insert(rows: int) -> str:
-    one = f"({', '.join('?' * COLUMNS)})"
-    values = f"INSERT INTO journal ({', '.join(Report._fields)}) VALUES {', '.join([one] * rows)}"
-    return f"{values} ON CONFLICT (task, id) DO NOTHING"
 
 
 def _take(new: set[tuple[int, bytes]], key: tuple[int, bytes]) -> bool:
