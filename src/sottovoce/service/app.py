@@ -37,7 +37,7 @@ from sottovoce.service.openapi import document
 from sottovoce.service.problems import Problem
 
 REPORTS = re.compile(r"/v1/tasks/(?P<id>[^/]+)/reports")
-Route_ = Callable[[Request], Awaitable[Response]]
+Route_ = Callable[[Request], Awaitable["Response | Brief"]]
 JSON, MESSAGEPACK = "application/json", "application/msgpack"
 MODEL_SECONDS = 30
 """How long a device may use a model before it asks for a newer one."""
@@ -104,7 +104,7 @@ class Api:
             return Response(status_code=304, headers=headers)
         return Response(body, headers=headers, media_type=JSON)
 
-    async def offers(self, request: Request) -> Response:
+    async def offers(self, request: Request) -> "Brief":
         task = self._task(request)
         wanted = _body(request, OffersRequest)
         if not 1 <= wanted.count <= LARGEST_OFFERS:
@@ -113,7 +113,7 @@ class Api:
         self.hub.metrics.tickets.labels(task.contract.id).inc(len(offers.offers))
         return _answer(request, offers)
 
-    async def reports(self, request: Request) -> Response:
+    async def reports(self, request: Request) -> "Brief":
         task = self._task(request)
         batch = _body(request, TicketReports if task.contract.offers == "tickets" else ModelReports)
         if not 1 <= len(batch.reports) <= LARGEST_BATCH:
@@ -177,7 +177,7 @@ class Api:
         return self.hub.task(request.path_params["id"])
 
     def _admin(self, route: Route_) -> Route_:
-        async def checked(request: Request) -> Response:
+        async def checked(request: Request) -> Response | Brief:
             if not self._token:
                 raise Problem("forbidden", "start the server with SOTTOVOCE_ADMIN_TOKEN to manage tasks")
             scheme, _, token = request.headers.get("authorization", "").partition(" ")
@@ -192,11 +192,12 @@ class Api:
         """Rate limit before, problem documents after, and counted."""
         count = functools.cache(lambda status: self.hub.metrics.requests.labels(path, status))
 
-        async def guarded(request: Request) -> Response:
+        async def guarded(request: Request) -> Response | Brief:
             try:
                 if request.method == "POST":
                     request.scope["content"] = await _content(request)
-                if wait := self._limit.wait(request.client.host if request.client else ""):
+                client = request.scope["client"]
+                if wait := self._limit.wait(client[0] if client else ""):
                     seconds = math.ceil(wait)
                     raise Problem("too-many-requests", f"come back in {seconds} s", retry_after=seconds)
                 response = await route(request)
@@ -224,7 +225,7 @@ async def _content(request: Request) -> bytes:
 
 def _body(request: Request, type: type[T]) -> T:
     """The request's body as this type, or a problem that says what is wrong."""
-    kind = request.headers.get("content-type", JSON).partition(";")[0].strip().lower()
+    kind = _kind(request)
     if kind not in (JSON, MESSAGEPACK):
         raise Problem("unsupported-type", f"content-type must be {JSON} or {MESSAGEPACK}")
     decode = msgspec.json.decode if kind == JSON else msgspec.msgpack.decode
@@ -239,11 +240,36 @@ def _json(value: Any, *, status: int = 200, cache: int = 0) -> Response:
     return Response(msgspec.json.encode(value), status, headers, media_type=JSON)
 
 
-def _answer(request: Request, value: Any) -> Response:
+def _answer(request: Request, value: Any) -> "Brief":
     """In the language of the request."""
-    if request.headers.get("content-type", "").startswith(MESSAGEPACK):
-        return Response(msgspec.msgpack.encode(value), media_type=MESSAGEPACK)
-    return Response(msgspec.json.encode(value), headers={"cache-control": "no-store"}, media_type=JSON)
+    packed = _kind(request) == MESSAGEPACK
+    encode = msgspec.msgpack.encode if packed else msgspec.json.encode
+    return Brief(encode(value), MESSAGEPACK if packed else JSON)
+
+
+def _kind(request: Request) -> str:
+    for name, value in request.scope["headers"]:
+        if name == b"content-type":
+            return value.decode("latin-1").partition(";")[0].strip().lower()
+    return JSON
+
+
+class Brief:
+    """What devices hear most: a status of 200, three headers, no ceremony."""
+
+    status_code = 200
+
+    def __init__(self, body: bytes, kind: str) -> None:
+        self._body = body
+        self._headers = [
+            (b"content-type", kind.encode()),
+            (b"content-length", str(len(body)).encode()),
+            (b"cache-control", b"no-store"),
+        ]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": self._headers})
+        await send({"type": "http.response.body", "body": self._body})
 
 
 def _exported(seq: int, report: Any) -> dict[str, Any]:

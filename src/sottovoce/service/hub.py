@@ -27,6 +27,7 @@ from sottovoce.service.store.sqlite import SqliteStore
 
 HOUSEKEEPING_SECONDS = 3600.0
 POKE_SECONDS = 0.005
+TIDY_SECONDS = 1.0
 PREPARING_SECONDS = 60.0
 """How long the creator of a task waits for its first offer; the task exists all the same."""
 
@@ -51,7 +52,8 @@ class Hub:
     # --- life --------------------------------------------------------------------------------------------------------
 
     async def start(self) -> None:
-        self._work = [asyncio.create_task(self._keep_learning()), asyncio.create_task(self._keep_house())]
+        work = (self._keep_learning(), self._keep_house(), self._keep_tidy())
+        self._work = [asyncio.create_task(one) for one in work]
 
     async def stop(self) -> None:
         """Write what waits, let the learner save its state, and end."""
@@ -215,6 +217,18 @@ class Hub:
         if news.base:
             gone = self._store.forget(task.number, oldest_kept(task.contract), news.seq)
             log("reports forgotten", task=task.contract.id, reports=gone)
+
+    async def _keep_tidy(self) -> None:
+        """Let the store tidy up, in a thread, while the journal grows."""
+        store, written = SqliteStore(self.folder), 0
+        try:
+            while True:
+                await asyncio.sleep(TIDY_SECONDS)
+                if self.journal.written > written:
+                    written = self.journal.written
+                    await asyncio.to_thread(store.checkpoint)
+        finally:
+            store.close()
 
     async def _keep_house(self) -> None:
         """Ask for a base wherever single reports are older than their task keeps them."""

@@ -27,8 +27,8 @@ class Journal:
     def __init__(self, store: Store, committed: Callable[[int, float], None] = lambda reports, seconds: None) -> None:
         self._store, self._committed = store, committed
         self._batches: list[Batch] = []
-        self.waiting = 0
-        """Reports that are not written yet."""
+        self.waiting = self.written = 0
+        """Reports that are not written yet, and those that are."""
 
     async def append(self, reports: Sequence[Report]) -> list[bool]:
         """Keep the reports; True for those that were not there before. Returns when they are on disk."""
@@ -65,4 +65,6 @@ class Journal:
             verdicts = [next(fresh) for _ in reports]
             if not answer.done():  # whoever asked may have gone
                 answer.set_result(verdicts)
-        self._committed(sum(len(reports) for reports, _ in group), time.perf_counter() - start)
+        size, seconds = sum(len(reports) for reports, _ in group), time.perf_counter() - start
+        self.written += size
+        self._committed(size, seconds)

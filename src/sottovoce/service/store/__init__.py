@@ -80,6 +80,10 @@ class Store(Protocol):
         """Keep the reports durably; False for those that were there already. Atomic."""
         ...
 
+    def checkpoint(self) -> None:
+        """Tidy up behind the writer; called now and then, from a thread and an object of its own."""
+        ...
+
     def forget(self, task: int, day: int, seq: int) -> int:
         """Delete reports before this day, up to this place; how many."""
         ...

@@ -85,6 +85,10 @@ class SqliteStore:
             raise
         return [True] * fresh if new is None else [_take(new, (report.task, report.id)) for report in reports]
 
+    def checkpoint(self) -> None:
+        """Move what was written from the log into the journal's file, without holding up those who write."""
+        self._journal.execute("PRAGMA wal_checkpoint(PASSIVE)")
+
     def forget(self, task: int, day: int, seq: int) -> int:
         journal = self._journal
         journal.execute("BEGIN IMMEDIATE")
@@ -161,6 +165,8 @@ def _open(path: Path, schema: str, *, durable: bool) -> sqlite3.Connection:
         connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=30.0)
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+        if durable:
+            connection.execute("PRAGMA wal_autocheckpoint = 0")  # see `checkpoint`: nobody's commit should wait for it
         connection.executescript(schema)
     except sqlite3.Error as error:
         raise ConfigurationError(f"cannot use {path}: {error}") from error
