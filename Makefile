@@ -38,8 +38,9 @@ check: .venv/.test  ## style, types, import contracts
 	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports
 
-bench: .venv/.demo  ## speed against plain NumPy loops
+bench: .venv/.demo  ## the simulator against plain NumPy loops, the live server against bare SQLite and a no-op route
 	$(BIN)/python benchmarks/engine.py
+	$(BIN)/python benchmarks/service.py
 
 docs: .venv/.docs  ## the manual, in site/
 	$(BIN)/python scripts/catalogue.py

@@ -45,6 +45,7 @@ def _paths() -> dict[str, Any]:
     reports = {"oneOf": [_ref("TicketReports"), _ref("ModelReports")]}
     listed = _object("Every task.", tasks={"type": "array", "items": _ref("TaskDocument")})
     heard = _object("How many rows were kept.", heard="integer")
+    alive = _object("", alive="boolean")
     changed = _route("Change what may change", 200, _ref("TaskDocument"), admin=True, problems=["not-found"])
     return {
         task: {"get": _route("The public contract", 200, _ref("TaskDocument"), problems=["not-found"])},
@@ -82,7 +83,10 @@ def _paths() -> dict[str, Any]:
             )
         },
         "/openapi.json": {"get": _route("This document", 200, {"type": "object"})},
-        "/healthz": {"get": _route("The process lives", 200, _object("", alive="boolean"))},
+        "/healthz": {
+            "get": _route("The process lives", 200, alive),
+            "post": _route("It lives, and has read the body", 200, alive, problems=["too-large"]),
+        },
         "/readyz": {"get": _route("It can hear and learn", 200, _object("", ready="boolean"), problems=["not-ready"])},
         "/metrics": {"get": _route("For Prometheus", 200, {"type": "string"}, media="text/plain")},
     }  # fmt: skip

@@ -2,6 +2,7 @@
 
 import asyncio
 import fcntl
+import gc
 import logging
 import signal
 import sys
@@ -35,6 +36,7 @@ async def _serve(folder: Path, host: str, port: int, token: str, rate: float) ->
         server = Server(application, host, port, interface=Interfaces.ASGINL, websockets=False, log_enabled=False)
         for name in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(name, server.stop)
+        gc.freeze()  # what was loaded stays: the collector need not look at it again
         log("listening", address=f"http://{host}:{port}", data=str(folder), tasks=len(hub.tasks))
         if not token:
             log("no admin token: tasks cannot be managed; set SOTTOVOCE_ADMIN_TOKEN", logging.WARNING)
