@@ -49,8 +49,8 @@ def test_a_run_that_is_too_short_says_that_it_did_not_stop():
 def test_the_plain_loop_stops_at_the_same_person():
     each = ready("lil-ucb", epsilon=8.0, arms=3, rounds=150)
     parts = (each.learner, each.user, world_of("arms", **EASY))
-    compiled = simulate(*parts, rounds=150, mechanism=each.mechanism, seeds=2)
-    plain = simulate_on_host(*parts, rounds=150, mechanism=each.mechanism, seeds=2)
+    compiled = simulate(*parts, rounds=150, mechanism=each.mechanism, seeds=1)
+    plain = simulate_on_host(*parts, rounds=150, mechanism=each.mechanism, seeds=1)
     assert compiled.stopped.any()
     np.testing.assert_array_equal(compiled.samples, plain.samples)
     np.testing.assert_array_equal(compiled.recommended, plain.recommended)

@@ -19,6 +19,7 @@ from sottovoce.privacy.calibration import levels, sphere, sphere_law
 from sottovoce.privacy.decode import (
     check,
     decode_message,
+    decode_messages,
     grid_reach,
     levels_reach,
     report_size,
@@ -40,7 +41,7 @@ def numbers(estimate: Any) -> np.ndarray:
 
 
 def estimates(mechanism: Mechanism, reports: list[bytes]) -> np.ndarray:
-    return np.array([numbers(decode(mechanism, report)) for report in reports])
+    return np.array([numbers(mechanism.domain.extract(one)) for one in decode_messages(mechanism, reports)])
 
 
 def mean_may_be(samples: np.ndarray, mean: np.ndarray) -> bool:

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from sottovoce import Ball, Budget, Gradient, Interval, Moments, calibrate, privatise
-from sottovoce.privacy.decode import decode_message
+from sottovoce.privacy.decode import decode_messages
 from sottovoce.privacy.mechanisms import MECHANISMS, name_of
 from sottovoce.sim.noise import channel_of
 from sottovoce.sim.random import simulation_key
@@ -28,7 +28,7 @@ ALARM = 1e-6
 
 
 def exact(mechanism, message: np.ndarray) -> np.ndarray:
-    return np.stack([decode_message(mechanism, privatise(mechanism, message)) for _ in range(TRIALS)])
+    return decode_messages(mechanism, [privatise(mechanism, message) for _ in range(TRIALS)])
 
 
 def simulated(mechanism, message: np.ndarray, trials: int = 20 * TRIALS) -> np.ndarray:
