@@ -7,7 +7,8 @@
 - single reports and reads of the model, against a route that does nothing (/healthz): reads against GET, reports
   against a POST of the same body, and for comparison against GET too;
 - the 99th percentile of a single report at half the load of `single`;
-- memory of both processes over a million reports, and how far the learner is behind when the last is acknowledged.
+- memory of both processes over a million reports, and how far the learner is behind when the last is acknowledged;
+- one report of a Python device (gradient learner, d = 10, epsilon 4): choose and observe, in memory and on disk.
 
 The load generator runs beside the server on the same cores. Each ratio is the median of several turns in which both
 sides alternate. Reports are random but valid bytes: the server cannot tell them from honest ones.
@@ -30,10 +31,12 @@ import urllib.request
 from collections import deque
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
 from sottovoce.cli.output import table_of
+from sottovoce.client import Device, Limits
 from sottovoce.core.codec import from_text, to_text
 from sottovoce.service.store import Report
 from sottovoce.service.store.sqlite import JOURNAL
@@ -42,14 +45,14 @@ TOKEN = secrets.token_urlsafe(16)
 CONNECTIONS = 64
 LOAD = 10_000
 """Requests of one measurement."""
-TASK = {
+TASK: dict[str, Any] = {
     "id": "bench",
     "learner": "gradient",
     "horizon": 1_000_000,
     "expires": "2099-12-31",
     "candidates": 10,
     "fields": {f"f{i}": {"kind": "number", "low": -1, "high": 1} for i in range(9)},
-    "privacy": {"epsilon": 4.0},
+    "privacy": {"epsilon": 4.0, "lifetime": 4000.0},
     "publish_every": 1000,
 }
 
@@ -293,7 +296,23 @@ def measure(target: Target, turns: int, reports: int) -> list[dict[str, object]]
     half = statistics.median(ours for ours, _ in ratios["single"]) / 2
     seconds = sorted(asyncio.run(_paced(target.port, batches(version, int(8 * half), 1), half)))
     rows.append({"what": "p99 in ms at half load", "per_second": half, "p99": 1000 * seconds[int(0.99 * len(seconds))]})
+    rows += [device_report(target, folder) for folder in (None, target.folder / "device")]
     return [*rows, memory_over(target, version, reports)] if reports else rows
+
+
+def device_report(target: Target, folder: Path | None, reports: int = 400) -> dict[str, object]:
+    """The median time from a person's fields to a report in the outbox."""
+    fields = [dict.fromkeys(TASK["fields"], 0.1 * i) for i in range(TASK["candidates"])]
+    limits, seconds = Limits(epsilon=4.0, lifetime=4000.0), []
+    device = Device(f"http://127.0.0.1:{target.port}", "bench", folder=folder, limits=limits)
+    for _ in range(reports):
+        start = time.perf_counter()
+        device.observe(device.choose(fields).id, 1.0)
+        seconds.append(time.perf_counter() - start)
+    assert len(device.outbox()) == reports
+    device.close()
+    where = "on disk" if folder else "in memory"
+    return {"what": f"device report {where}", "milliseconds": 1000 * statistics.median(seconds)}
 
 
 def memory_over(target: Target, version: str, reports: int) -> dict[str, object]:
@@ -317,7 +336,7 @@ def memory_over(target: Target, version: str, reports: int) -> dict[str, object]
 
 def show(rows: list[dict[str, object]]) -> None:
     table = table_of("The live server on this machine", "what", "a second", "against", "ratio", "wanted")
-    for row in rows:
+    for row in (row for row in rows if "per_second" in row):
         numbers = [row.get("per_second"), row.get("against"), row.get("ratio"), row.get("wanted")]
         cells = [f"{n:,.0f}" if isinstance(n, float) and n > 10 else f"{n:.2f}" if n else "" for n in numbers]
         table.add_row(str(row["what"]), *cells)
@@ -326,6 +345,8 @@ def show(rows: list[dict[str, object]]) -> None:
     for row in rows:
         if isinstance(row.get("p99"), float):
             console.print(f"single report at half load: p99 {row['p99']:.1f} ms (wanted below 50)")
+        if "milliseconds" in row:
+            console.print(f"{row['what']}: {row['milliseconds']:.2f} ms (wanted below 2)")
         if "server_megabytes" in row:
             console.print(
                 f"memory at every tenth: server {row['server_megabytes']} MB, learner "

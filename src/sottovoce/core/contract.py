@@ -16,6 +16,7 @@ import msgspec
 
 from sottovoce.core.budget import budget
 from sottovoce.core.errors import ConfigurationError
+from sottovoce.core.files import load
 from sottovoce.core.task import Task, algorithm_of
 
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
@@ -133,12 +134,7 @@ class TaskFile(_Strict, frozen=True, kw_only=True):
 
 def load_task_file(path: Path) -> TaskFile:
     """A task from its TOML file."""
-    try:
-        return msgspec.toml.decode(path.read_bytes(), type=TaskFile)
-    except OSError as error:
-        raise ConfigurationError(f"cannot read {path}: {error.strerror}") from error
-    except msgspec.DecodeError as error:
-        raise ConfigurationError(f"{path} is not a task: {error}") from error
+    return load(path, TaskFile, "a task")
 
 
 def seconds(text: str) -> int:

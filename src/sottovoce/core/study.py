@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from sottovoce.core.errors import ConfigurationError
+from sottovoce.core.files import load
 from sottovoce.core.task import algorithm_of
 
 USUAL_WORLD = {"arms": "arms", "features": "linear", "points": "absolute"}
@@ -52,9 +52,4 @@ class Study(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 def load_study(path: Path) -> Study:
     """A study from a TOML file."""
-    try:
-        return msgspec.toml.decode(path.read_bytes(), type=Study)
-    except OSError as error:
-        raise ConfigurationError(f"cannot read {path}: {error.strerror}") from error
-    except msgspec.DecodeError as error:
-        raise ConfigurationError(f"{path} is not a study: {error}") from error
+    return load(path, Study, "a study")
