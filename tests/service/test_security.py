@@ -190,7 +190,7 @@ def bad_ticket_reports(live) -> dict[str, list[dict[str, Any]]]:
             *(good | {"payload": to_text(bytes([level]))} for level in (levels, 255)),
         ],
         "accepted": [good],
-        "duplicate": [good, good | {"gate": 1}],
+        "duplicate": [good, good | {"gate": 1, "payload": to_text(b"\0")}],  # every gate has a level 0
     }
 
 
