@@ -119,12 +119,12 @@ def test_an_interrupted_study_goes_on_where_it_was(small: Path):
 
 def test_a_study_can_be_a_file(tmp_path: Path):
     (tmp_path / "study.toml").write_text(
-        'learner = "linucb"\narms = 4\ndimension = 3\nepsilon = [4.0]\nrounds = 200\nseeds = 2\n'
-        'options = { contexts = "fixed" }\ntuning = { bonus = 0.5 }\n'
+        'learner = "ucb"\narms = 4\nepsilon = [4.0]\nrounds = 200\nseeds = 2\n'
+        'options = { gap = 0.3 }\ntuning = { exploration = 0.5 }\n'
     )
     sottovoce("simulate", "study.toml", "--json", "o.json", "--parquet", cwd=tmp_path)
     rows = json.loads((tmp_path / "o.json").read_text())["rows"]
-    assert rows[0]["options"] == {"contexts": "fixed"}
+    assert rows[0]["options"] == {"gap": 0.3}
     assert list(tmp_path.glob("results/*/traces.parquet"))
 
 

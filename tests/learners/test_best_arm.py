@@ -140,10 +140,10 @@ def test_late_reports_do_not_break_a_fixed_budget(name: str):
 def test_the_plain_loop_gives_the_same_sets():
     each = ready("clucb", epsilon=8.0, rounds=20, **TOP)
     parts = (each.learner, each.user, world_of("arms", arms=6, gap=0.9, loss=0.95, alpha=1.0))
-    compiled = simulate(*parts, rounds=20, mechanism=each.mechanism, seeds=2)
-    plain = simulate_on_host(*parts, rounds=20, mechanism=each.mechanism, seeds=2)
+    compiled = simulate(*parts, rounds=20, mechanism=each.mechanism, seeds=1)
+    plain = simulate_on_host(*parts, rounds=20, mechanism=each.mechanism, seeds=1)
     assert compiled.recommended is not None
-    assert compiled.recommended.shape == (2, 6)
+    assert compiled.recommended.shape == (1, 6)
     for name in ("samples", "recommended", "correct", "stopped"):
         np.testing.assert_array_equal(getattr(compiled, name), getattr(plain, name))
 
