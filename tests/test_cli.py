@@ -120,7 +120,7 @@ def test_an_interrupted_study_goes_on_where_it_was(small: Path):
 def test_a_study_can_be_a_file(tmp_path: Path):
     (tmp_path / "study.toml").write_text(
         'learner = "ucb"\narms = 4\nepsilon = [4.0]\nrounds = 200\nseeds = 2\n'
-        'options = { gap = 0.3 }\ntuning = { exploration = 0.5 }\n'
+        "options = { gap = 0.3 }\ntuning = { exploration = 0.5 }\n"
     )
     sottovoce("simulate", "study.toml", "--json", "o.json", "--parquet", cwd=tmp_path)
     rows = json.loads((tmp_path / "o.json").read_text())["rows"]

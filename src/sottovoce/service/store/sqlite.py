@@ -45,6 +45,10 @@ ON CONFLICT (task, id) DO NOTHING
 """
 
 
+LONGEST_LOG = 2**16
+"""Pages of four kilobytes."""
+
+
 class SqliteStore:
     """See the module's first lines. One object per process or thread that uses it."""
 
@@ -86,8 +90,13 @@ class SqliteStore:
         return [True] * fresh if new is None else [_take(new, (report.task, report.id)) for report in reports]
 
     def checkpoint(self) -> None:
-        """Move what was written from the log into the journal's file, without holding up those who write."""
-        self._journal.execute("PRAGMA wal_checkpoint(PASSIVE)")
+        """Move what was written from the log into the journal's file, without holding up those who write.
+
+        A log that never rests never starts anew, so the writer waits once for one that has become too long.
+        """
+        _, pages, _ = self._journal.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+        if pages > LONGEST_LOG:
+            self._journal.execute("PRAGMA wal_checkpoint(RESTART)")
 
     def forget(self, task: int, day: int, seq: int) -> int:
         journal = self._journal
