@@ -4,12 +4,16 @@ import asyncio
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from serving import contract
 from sottovoce.core.contract import Status
 from sottovoce.core.errors import ConfigurationError
+from sottovoce.service import logs
+from sottovoce.service.hub import Hub, running
 from sottovoce.service.journal import Journal
 from sottovoce.service.problems import Problem
 from sottovoce.service.server import only_server
@@ -208,3 +212,25 @@ def test_more_than_the_disk_can_take_is_sent_back(tmp_path: Path, monkeypatch: p
         store.close()
 
     asyncio.run(scene())
+
+
+def test_background_work_that_ends_is_lamented(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: Any):
+    async def fails(self: Hub) -> None:
+        raise OSError("no space left")
+
+    async def rests(self: Hub) -> None:
+        await asyncio.Event().wait()
+
+    async def run() -> bool:
+        async with running(tmp_path) as hub:
+            await asyncio.sleep(0.01)
+            hub._learner = SimpleNamespace(returncode=None, stdin=None)
+            return hub.ready
+
+    monkeypatch.setattr(Hub, "_keep_learning", rests)
+    monkeypatch.setattr(logs.LOG, "propagate", True)
+    with caplog.at_level("CRITICAL"):
+        assert asyncio.run(run())
+        monkeypatch.setattr(Hub, "_keep_tidy", fails)
+        assert not asyncio.run(run())
+    assert [record.fields for record in caplog.records] == [{"work": "tidying", "error": "OSError"}]

@@ -30,14 +30,14 @@ LARGEST_TUNING = 1e9
 RESERVED = {"learner", "preset", "arms", "dimension", "rounds", "epsilon", "delta", "region"}
 
 
-class _Strict(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    pass
+class Strict(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Data from elsewhere: what is not declared is refused."""
 
 
 # --- fields: what an app knows of a person or of a candidate ---------------------------------------------------------
 
 
-class Number(_Strict, frozen=True, kw_only=True, tag_field="kind", tag="number"):
+class Number(Strict, frozen=True, kw_only=True, tag_field="kind", tag="number"):
     """A number in a declared range; what lies outside is clipped."""
 
     low: float
@@ -50,7 +50,7 @@ class Number(_Strict, frozen=True, kw_only=True, tag_field="kind", tag="number")
             raise ValueError(f"a number field needs finite low < high, got ({self.low}, {self.high})")
 
 
-class Category(_Strict, frozen=True, kw_only=True, tag_field="kind", tag="category"):
+class Category(Strict, frozen=True, kw_only=True, tag_field="kind", tag="category"):
     """One of a few words; any other word counts as none of them."""
 
     values: tuple[str, ...]
@@ -64,7 +64,7 @@ class Category(_Strict, frozen=True, kw_only=True, tag_field="kind", tag="catego
         return len(self.values)
 
 
-class Flag(_Strict, frozen=True, kw_only=True, tag_field="kind", tag="flag"):
+class Flag(Strict, frozen=True, kw_only=True, tag_field="kind", tag="flag"):
     """Yes or no."""
 
     width = 1
@@ -76,7 +76,7 @@ Field = Number | Category | Flag
 # --- the file --------------------------------------------------------------------------------------------------------
 
 
-class Privacy(_Strict, frozen=True, kw_only=True):
+class Privacy(Strict, frozen=True, kw_only=True):
     """`[privacy]`: what one report costs, and what all of them may cost together."""
 
     epsilon: float
@@ -91,7 +91,7 @@ class Privacy(_Strict, frozen=True, kw_only=True):
     window_days: int = 7
 
 
-class Reward(_Strict, frozen=True, kw_only=True):
+class Reward(Strict, frozen=True, kw_only=True):
     """`[reward]`: its range (declared once, clipped on the device) and what counts when none comes in time."""
 
     low: float = 0.0
@@ -100,7 +100,7 @@ class Reward(_Strict, frozen=True, kw_only=True):
     wait: str = "1h"
 
 
-class TaskFile(_Strict, frozen=True, kw_only=True):
+class TaskFile(Strict, frozen=True, kw_only=True):
     """One task as a team writes and reviews it."""
 
     id: str
@@ -154,7 +154,7 @@ def seconds(text: str) -> int:
 # --- the contract ----------------------------------------------------------------------------------------------------
 
 
-class Gate(_Strict, frozen=True, kw_only=True):
+class Gate(Strict, frozen=True, kw_only=True):
     """One mechanism that a device may answer through: its budget and its integers (see `privacy.mechanisms`)."""
 
     epsilon: float
@@ -162,7 +162,7 @@ class Gate(_Strict, frozen=True, kw_only=True):
     numbers: dict[str, int | float | str | tuple[float, ...]]
 
 
-class RewardTerms(_Strict, frozen=True, kw_only=True):
+class RewardTerms(Strict, frozen=True, kw_only=True):
     """The declared range, the default, and after how many seconds it is reported."""
 
     low: float
@@ -171,7 +171,7 @@ class RewardTerms(_Strict, frozen=True, kw_only=True):
     wait: int
 
 
-class Limit(_Strict, frozen=True, kw_only=True):
+class Limit(Strict, frozen=True, kw_only=True):
     """What the task will ever ask of one device; the owner of the device may allow less."""
 
     lifetime: float
@@ -180,7 +180,7 @@ class Limit(_Strict, frozen=True, kw_only=True):
     window_days: int
 
 
-class Contract(_Strict, frozen=True, kw_only=True):
+class Contract(Strict, frozen=True, kw_only=True):
     """All that a device must know to answer, and a privacy officer to judge."""
 
     id: str
@@ -205,7 +205,7 @@ class Contract(_Strict, frozen=True, kw_only=True):
         return hashlib.sha256(msgspec.json.encode(self, order="deterministic")).hexdigest()
 
 
-class Status(_Strict, frozen=True, kw_only=True):
+class Status(Strict, frozen=True, kw_only=True):
     """What may change while a task lives."""
 
     mode: Literal["live", "apprentice"] = "live"

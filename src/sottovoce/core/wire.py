@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from sottovoce.core.contract import Contract, Status
+from sottovoce.core.contract import Contract, Status, Strict
 
 REPORT_ID_BYTES = 16
 VERSION_BYTES = 16
@@ -36,11 +36,7 @@ Verdict = Literal[
 """The answer to one report: the first two mean that it is in the journal, once."""
 
 
-class _Strict(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    pass
-
-
-class TicketReport(_Strict, frozen=True, kw_only=True):
+class TicketReport(Strict, frozen=True, kw_only=True):
     """A report to a task with tickets."""
 
     ticket: str
@@ -48,7 +44,7 @@ class TicketReport(_Strict, frozen=True, kw_only=True):
     payload: str
 
 
-class ModelReport(_Strict, frozen=True, kw_only=True):
+class ModelReport(Strict, frozen=True, kw_only=True):
     """A report to a task with a model. The id is random and belongs to the report, not to the person."""
 
     id: str
@@ -57,25 +53,25 @@ class ModelReport(_Strict, frozen=True, kw_only=True):
     payload: str
 
 
-class TicketReports(_Strict, frozen=True, kw_only=True):
+class TicketReports(Strict, frozen=True, kw_only=True):
     reports: list[TicketReport]
 
 
-class ModelReports(_Strict, frozen=True, kw_only=True):
+class ModelReports(Strict, frozen=True, kw_only=True):
     reports: list[ModelReport]
 
 
-class Verdicts(_Strict, frozen=True, kw_only=True):
+class Verdicts(Strict, frozen=True, kw_only=True):
     """One verdict per report, in order."""
 
     verdicts: list[Verdict]
 
 
-class OffersRequest(_Strict, frozen=True, kw_only=True):
+class OffersRequest(Strict, frozen=True, kw_only=True):
     count: int = 1
 
 
-class TicketOffer(_Strict, frozen=True, kw_only=True):
+class TicketOffer(Strict, frozen=True, kw_only=True):
     """An action that the server chose, and the sealed ticket to bring back."""
 
     ticket: str
@@ -85,7 +81,7 @@ class TicketOffer(_Strict, frozen=True, kw_only=True):
     """Seconds since 1970."""
 
 
-class Offers(_Strict, frozen=True, kw_only=True):
+class Offers(Strict, frozen=True, kw_only=True):
     """Tickets; or none and the recommendation, once the task knows enough."""
 
     offers: list[TicketOffer]
@@ -93,7 +89,7 @@ class Offers(_Strict, frozen=True, kw_only=True):
     recommendation: Any = None
 
 
-class ModelDocument(_Strict, frozen=True, kw_only=True):
+class ModelDocument(Strict, frozen=True, kw_only=True):
     """The offer of a task with a model, the same for everyone. `version` is a hash of `model`: see `version_of`."""
 
     version: str
@@ -113,18 +109,18 @@ def version_of(model: dict[str, Any]) -> str:
     return hashlib.sha256(msgspec.json.encode(model, order="sorted")).hexdigest()[: 2 * VERSION_BYTES]
 
 
-class WarmRow(_Strict, frozen=True, kw_only=True):
+class WarmRow(Strict, frozen=True, kw_only=True):
     """One row of consented or public data: the arm (None with a model) and the message, in the clear."""
 
     message: list[float]
     action: int | None = None
 
 
-class WarmRows(_Strict, frozen=True, kw_only=True):
+class WarmRows(Strict, frozen=True, kw_only=True):
     rows: list[WarmRow]
 
 
-class TaskDocument(_Strict, frozen=True, kw_only=True):
+class TaskDocument(Strict, frozen=True, kw_only=True):
     """The public contract, its hash, and what may change."""
 
     contract: Contract
@@ -132,7 +128,7 @@ class TaskDocument(_Strict, frozen=True, kw_only=True):
     status: Status
 
 
-class Summary(_Strict, frozen=True, kw_only=True):
+class Summary(Strict, frozen=True, kw_only=True):
     """What the server has learned: all of it computed from private reports."""
 
     id: str

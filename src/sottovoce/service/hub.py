@@ -52,8 +52,10 @@ class Hub:
     # --- life --------------------------------------------------------------------------------------------------------
 
     async def start(self) -> None:
-        work = (self._keep_learning(), self._keep_house(), self._keep_tidy())
-        self._work = [asyncio.create_task(one) for one in work]
+        work = {"learning": self._keep_learning(), "housekeeping": self._keep_house(), "tidying": self._keep_tidy()}
+        self._work = [asyncio.create_task(one, name=name) for name, one in work.items()]
+        for one in self._work:
+            one.add_done_callback(_lament)
 
     async def stop(self) -> None:
         """Write what waits, let the learner save its state, and end."""
@@ -73,6 +75,7 @@ class Hub:
     @property
     def ready(self) -> bool:
         alive = self._learner is not None and self._learner.returncode is None
+        alive = alive and not any(work.done() for work in self._work)
         return alive and all(task.ready or task.broken for task in self.tasks.values())
 
     # --- tasks -------------------------------------------------------------------------------------------------------
@@ -241,6 +244,12 @@ class Hub:
                 if overdue and self._learner and self._learner.stdin:
                     self._learner.stdin.write(f"{task.number}\n".encode())
             await asyncio.sleep(HOUSEKEEPING_SECONDS)
+
+
+def _lament(work: asyncio.Task) -> None:
+    """Background work never ends by itself; the log says so if it does, and the server is not ready any more."""
+    if not work.cancelled() and (error := work.exception()):
+        log("background work ended", logging.CRITICAL, work=work.get_name(), error=type(error).__name__)
 
 
 def oldest_kept(contract: Contract) -> int:

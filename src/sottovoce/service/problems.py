@@ -11,7 +11,6 @@ TITLES = {
     "forbidden": (403, "This server has no admin token"),
     "not-found": (404, "There is nothing here"),
     "method-not-allowed": (405, "This route does not do that"),
-    "not-acceptable": (406, "This route does not answer that way"),
     "contract-differs": (409, "Another contract has this name"),
     "wrong-kind": (409, "This task does not work that way"),
     "task-paused": (409, "The task is paused"),
