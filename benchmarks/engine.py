@@ -18,8 +18,8 @@ from rich.console import Console
 from rich.table import Table
 
 from sottovoce import halves, noise_of, task
-from sottovoce.core.task import Task
-from sottovoce.privacy.contract import mechanism_of
+from sottovoce.catalogue.resolve import mechanism_of
+from sottovoce.catalogue.task import Task
 from sottovoce.privacy.decode import levels_reach
 from sottovoce.privacy.mechanisms import Levels
 from sottovoce.sim.run import simulate

@@ -10,9 +10,9 @@ import argparse
 import time
 from collections.abc import Iterable
 
-from sottovoce.core.study import Study
-from sottovoce.sim.plan import plans_of
-from sottovoce.sim.study import cells_of, run_cells
+from sottovoce.lab.plan import plans_of
+from sottovoce.lab.study.cells import cells_of, run_cells
+from sottovoce.lab.study.file import Study
 
 TASKS = [
     Study(learner="tsallis-inf", arms=10, epsilon=[1.0], rounds=20_000, options={"gap": 0.2}),

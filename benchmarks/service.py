@@ -37,9 +37,9 @@ from rich.console import Console
 
 from sottovoce.cli.output import table_of
 from sottovoce.client import Device, Limits
-from sottovoce.core.codec import from_text, to_text
-from sottovoce.service.store import Report
-from sottovoce.service.store.sqlite import JOURNAL
+from sottovoce.protocol.codec import from_text, to_text
+from sottovoce.server.store import Report
+from sottovoce.server.store.sqlite import JOURNAL
 
 TOKEN = secrets.token_urlsafe(16)
 CONNECTIONS = 64

@@ -28,9 +28,9 @@ from numpy.typing import NDArray
 from sottovoce import Budget, Interval, Moments, calibrate, halves, task
 from sottovoce.learners.base import Key, Offer, configuration, pick
 from sottovoce.privacy.domains import MomentEstimate
+from sottovoce.sim.channels import channel_of
 from sottovoce.sim.halves import Halves
 from sottovoce.sim.loop import Carry, begin, play_round, publish_state
-from sottovoce.sim.noise import channel_of
 from sottovoce.sim.run import Case, publication, seed_keys, setting_of
 from sottovoce.users import ScalarUser
 from sottovoce.users.linear import LinearUser

@@ -9,14 +9,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from sottovoce.core.task import Algorithm, algorithms
+from sottovoce.catalogue.task import Algorithm, algorithms
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "algorithms.md"
 
 OPENING = """\
 # Algorithms
 
-<!-- Written by scripts/catalogue.py from src/sottovoce/core/presets. Change those files, then run `make docs`. -->
+<!-- Written by scripts/catalogue.py from src/sottovoce/catalogue/presets. Change those files, then run `make docs`. -->
 
 Every algorithm here is the same loop: the server makes an offer, the user answers with a private report, the server
 learns. What differs is what the offer says and what the server makes of the reports. The same list in a terminal:

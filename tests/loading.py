@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from serving import ARMS, MODEL, Caller, Server, lives, model_report, ticket_report, until
-from sottovoce.core.codec import from_text
-from sottovoce.core.contract import Contract
-from sottovoce.core.wire import REPORT_ID_BYTES
-from sottovoce.service.learner import replay
-from sottovoce.service.store.sqlite import SqliteStore
+from sottovoce.protocol.codec import from_text
+from sottovoce.protocol.contract import Contract
+from sottovoce.protocol.wire import REPORT_ID_BYTES
+from sottovoce.server.learn.process import replay
+from sottovoce.server.store.sqlite import SqliteStore
 
 KEPT = ("accepted", "duplicate")
 GONE = (OSError, http.client.HTTPException)

@@ -16,11 +16,12 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
-from sottovoce.core.codec import to_text
-from sottovoce.core.contract import Contract, TaskFile
-from sottovoce.privacy.contract import contract_of, mechanism_from
+from sottovoce.catalogue.resolve import contract_of, mechanism_from
+from sottovoce.catalogue.task_file import TaskFile
 from sottovoce.privacy.domains import Interval, size
 from sottovoce.privacy.exact import privatise
+from sottovoce.protocol.codec import to_text
+from sottovoce.protocol.contract import Contract
 
 TOKEN = "the-token-of-the-tests"
 CLIENT = "127.0.0.2"

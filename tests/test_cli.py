@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from catalogue import made_up_ratings
+from sottovoce.catalogue.task import algorithms
 from sottovoce.cli import main
-from sottovoce.core.task import algorithms
 
 SIMULATE_FIELDS = {
     "role", "learner", "preset", "mechanism", "world", "dimension", "arms", "options", "epsilon", "delta", "rounds",

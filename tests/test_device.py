@@ -22,9 +22,9 @@ DEVICE = WITHOUT + textwrap.dedent(
     """
     import numpy as np
     import sottovoce as sv
-    from sottovoce.core.messages import LinearModel
+    from sottovoce.protocol.offers import LinearModel
     from sottovoce.privacy.accounting import Ledger
-    from sottovoce.privacy.contract import mechanism_of
+    from sottovoce.catalogue.resolve import mechanism_of
     from sottovoce.users import user_of
 
     contract = sv.task("linucb", arms=4, dimension=3, rounds=1000, epsilon=2.0)

@@ -17,11 +17,11 @@ import numpy as np
 import pytest
 
 from catalogue import made_up_ratings
+from sottovoce.catalogue.task import Algorithm, algorithms
 from sottovoce.cli import main
-from sottovoce.core.task import Algorithm, algorithms
+from sottovoce.lab.movielens.replay import Replay
+from sottovoce.lab.study.cells import Study, cells_of, run_cells
 from sottovoce.learners import LEARNERS
-from sottovoce.sim.published import Replay
-from sottovoce.sim.study import Study, cells_of, run_cells
 
 ROOT = Path(__file__).resolve().parents[1]
 LIVE = ROOT / "docs" / "live.md"
@@ -126,13 +126,13 @@ def test_the_commands_of_a_page_are_understood(page: Path, tmp_path: Path, monke
     simulate, audit = (importlib.import_module(f"sottovoce.{name}") for name in ("cli.simulate", "privacy.audit"))
     monkeypatch.setattr(simulate, "run", lambda study, *_, **__: understood.extend(cells_of(study)))
     monkeypatch.setattr(audit, "audit_all", lambda subjects, *_, **__: understood.extend(subjects) or iter(()))
-    table1 = importlib.import_module("sottovoce.sim.table1.measure")
+    table1 = importlib.import_module("sottovoce.lab.table1.measure")
     monkeypatch.setattr(table1, "measure", lambda **_: iter(()))
     data = made_up_ratings(tmp_path / "ml-100k" / "u.data")
     monkeypatch.setattr(importlib.import_module("sottovoce.sim.ratings"), "_in_recbole", lambda: data)
     monkeypatch.setattr(importlib.import_module("sottovoce.sim.ratings"), "_recbole", lambda: "nothing real")
     still = lambda features, theta, rounds, progress: Replay(np.zeros(rounds), np.zeros(rounds))  # noqa: E731
-    monkeypatch.setattr(importlib.import_module("sottovoce.sim.published"), "replay", still)
+    monkeypatch.setattr(importlib.import_module("sottovoce.lab.movielens.replay"), "replay", still)
     shutil.copytree(ROOT / "experiments", tmp_path / "experiments")
     monkeypatch.chdir(tmp_path)
     for words in commands(page):

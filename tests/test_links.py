@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from sottovoce.core.errors import ConfigurationError, UnknownName
-from sottovoce.core.links import CURVES, Link
+from sottovoce.protocol.errors import ConfigurationError, UnknownName
+from sottovoce.protocol.links import CURVES, Link
 
 REFERENCES = {"logistic": special.expit, "probit": stats.norm.cdf, "poisson": np.exp, "identity": lambda z: z}
 GRID = np.linspace(-5.9, 5.9, 1001)

@@ -5,10 +5,10 @@ import pytest
 
 from catalogue import shape_of
 from sottovoce import task
-from sottovoce.core.codec import from_text, to_text, unpack
-from sottovoce.core.errors import ConfigurationError, UnknownName, WireError
-from sottovoce.core.task import Task, algorithms
-from sottovoce.privacy.contract import domain_of, mechanism_of
+from sottovoce.catalogue.resolve import domain_of, mechanism_of
+from sottovoce.catalogue.task import Task, algorithms
+from sottovoce.protocol.codec import from_text, to_text, unpack
+from sottovoce.protocol.errors import ConfigurationError, UnknownName, WireError
 
 
 def example(**changes) -> Task:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sottovoce import halves, task
-from sottovoce.core.task import Task
+from sottovoce.catalogue.task import Task
 from sottovoce.learners import uniform_of
 from sottovoce.sim.run import Case, simulate_grid
 from sottovoce.sim.worlds import world_of

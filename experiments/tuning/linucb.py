@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sottovoce import halves, task
-from sottovoce.core.task import Task
+from sottovoce.catalogue.task import Task
 from sottovoce.sim.run import Case, simulate_grid
 from sottovoce.sim.worlds import world_of
 from sottovoce.users import user_of

@@ -13,8 +13,8 @@ import time
 import msgspec
 import numpy as np
 
-from sottovoce.core.study import Study
-from sottovoce.sim.plan import indices, linear, plans_of, slopes, thompson, weights
+from sottovoce.lab.plan import indices, linear, plans_of, slopes, thompson, weights
+from sottovoce.lab.study.file import Study
 
 SETTINGS = [(8, 0.15, 1.5, 30_000), (4, 0.1, 3.0, 20_000), (20, 0.3, 0.7, 40_000), (3, 0.4, 2.5, 3_000)]
 """Arms, gap, epsilon, rounds."""
@@ -52,7 +52,7 @@ def scale_steps(factor: float) -> None:
 
 def simulated(study: Study, seeds: int = 32) -> tuple[float, float]:
     """The mean and its standard error."""
-    from sottovoce.sim.study import cells_of, run_cells
+    from sottovoce.lab.study.cells import cells_of, run_cells
 
     study = msgspec.structs.replace(study, seeds=seeds)
     (curve,) = run_cells(study, [cell for cell in cells_of(study) if cell.role == "chosen"])

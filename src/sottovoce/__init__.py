@@ -11,13 +11,14 @@ The device half needs numpy and msgspec only; `sv.simulate` and what it needs ar
 
 from typing import TYPE_CHECKING, Any
 
-from sottovoce.core.budget import Budget, budget
-from sottovoce.core.errors import SottovoceError
-from sottovoce.core.task import Task, task
+from sottovoce.catalogue.task import Task, task
 from sottovoce.privacy.calibration import calibrate
-from sottovoce.privacy.decode import Noise, decode, noise_of
+from sottovoce.privacy.decode import decode, noise_of
 from sottovoce.privacy.domains import Ball, Gradient, Interval, Moments
 from sottovoce.privacy.exact import privatise
+from sottovoce.privacy.noise import Noise
+from sottovoce.protocol.budget import Budget, budget
+from sottovoce.protocol.errors import SottovoceError
 
 if TYPE_CHECKING:
     from sottovoce.learners.base import Offer

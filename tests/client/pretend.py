@@ -6,11 +6,13 @@ from datetime import date
 import msgspec
 import numpy as np
 
+from sottovoce.catalogue.resolve import contract_of
+from sottovoce.catalogue.task import algorithm_of
+from sottovoce.catalogue.task_file import Privacy, Reward, TaskFile
 from sottovoce.client.transport import Response
-from sottovoce.core.contract import Category, Contract, Flag, Number, Privacy, Reward, Status, TaskFile
-from sottovoce.core.task import algorithm_of
-from sottovoce.core.wire import ModelDocument, TaskDocument, version_of
-from sottovoce.privacy.contract import contract_of
+from sottovoce.protocol.contract import Contract, Status
+from sottovoce.protocol.fields import Category, Flag, Number
+from sottovoce.protocol.wire import ModelDocument, TaskDocument, version_of
 
 NOON = 1_800_000_000.0
 """A moment in January 2027."""

@@ -9,7 +9,7 @@ from pretend import PERSON, Clock, Server, arms, contextual
 
 from sottovoce.client import Device
 from sottovoce.client.inspection import inspection
-from sottovoce.core.errors import ConfigurationError
+from sottovoce.protocol.errors import ConfigurationError
 
 
 def sottovoce(*words: str) -> subprocess.CompletedProcess[str]:

@@ -14,22 +14,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pretend import NOON, PERSON, Clock, Server, any_contract, arms, contextual, points, problem
 
+from sottovoce.catalogue.resolve import mechanism_from
+from sottovoce.catalogue.task import algorithms
+from sottovoce.catalogue.task_file import Privacy, Reward
 from sottovoce.client import Device, Limits
 from sottovoce.client.answers import context_of
 from sottovoce.client.transport import Response
-from sottovoce.core.codec import from_text
-from sottovoce.core.contract import Category, Number, Privacy, Reward, Status
-from sottovoce.core.errors import (
+from sottovoce.privacy.decode import decode
+from sottovoce.privacy.exact import privatise
+from sottovoce.protocol.codec import from_text
+from sottovoce.protocol.contract import Status
+from sottovoce.protocol.errors import (
     ConfigurationError,
     ContractChanged,
     ContractRefused,
     Unreachable,
 )
-from sottovoce.core.task import algorithms
-from sottovoce.core.wire import TaskDocument
-from sottovoce.privacy.contract import mechanism_from
-from sottovoce.privacy.decode import decode
-from sottovoce.privacy.exact import privatise
+from sottovoce.protocol.fields import Category, Number
+from sottovoce.protocol.wire import TaskDocument
 
 HOUR, DAY = 3600, 86400
 PRESETS = [

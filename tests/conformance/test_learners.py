@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from catalogue import PRESETS, Ready, ready
-from sottovoce.core.task import algorithms
+from sottovoce.catalogue.task import algorithms
 from sottovoce.learners import LEARNERS, uniform_of
 from sottovoce.learners.base import Learner, Offer
+from sottovoce.sim.channels import channel_of
 from sottovoce.sim.comparators import COMPARATORS
 from sottovoce.sim.loop import Carry, begin, publish_state, whisper
-from sottovoce.sim.noise import channel_of
 from sottovoce.sim.pytrees import join, split
 from sottovoce.sim.random import simulation_key
 from sottovoce.sim.run import Case as GridCase

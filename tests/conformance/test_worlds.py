@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from catalogue import made_up_ratings
-from sottovoce.core.errors import ConfigurationError
+from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.sim.random import simulation_key
 from sottovoce.sim.run import world_for
 from sottovoce.sim.worlds import CHOICES, WORLDS, actions_of, options_of, world_of

@@ -9,10 +9,14 @@ import msgspec
 import numpy as np
 import pytest
 
+from sottovoce.admin.remote import Remote
+from sottovoce.catalogue.resolve import contract_of
+from sottovoce.catalogue.task_file import Privacy, TaskFile
 from sottovoce.client import Response
-from sottovoce.core.contract import Flag, Number, Privacy, TaskFile
-from sottovoce.core.errors import ConfigurationError, Refused, Unreachable
-from sottovoce.core.wire import (
+from sottovoce.fleet.run import run_fleet
+from sottovoce.protocol.errors import ConfigurationError, Refused, Unreachable
+from sottovoce.protocol.fields import Flag, Number
+from sottovoce.protocol.wire import (
     ModelDocument,
     ModelReports,
     Offers,
@@ -25,9 +29,6 @@ from sottovoce.core.wire import (
     Verdicts,
     version_of,
 )  # fmt: skip
-from sottovoce.fleet.remote import Remote
-from sottovoce.fleet.run import run_fleet
-from sottovoce.privacy.contract import contract_of
 
 EXPIRES = datetime.date(2100, 1, 1)
 ARMS = TaskFile(

@@ -7,14 +7,15 @@ import msgspec
 import numpy as np
 import pytest
 
+from sottovoce.catalogue.resolve import contract_of, domain_of
+from sottovoce.catalogue.task_file import load_task_file
 from sottovoce.cli import main
 from sottovoce.cli.init import starting_file
 from sottovoce.client import Response
-from sottovoce.core.contract import Contract, load_task_file
-from sottovoce.core.errors import BadInput
-from sottovoce.core.messages import GeneralizedModel
-from sottovoce.core.wire import Summary, TaskDocument
-from sottovoce.privacy.contract import contract_of, domain_of
+from sottovoce.protocol.contract import Contract
+from sottovoce.protocol.errors import BadInput
+from sottovoce.protocol.offers import GeneralizedModel
+from sottovoce.protocol.wire import Summary, TaskDocument
 from sottovoce.users.fields import encode
 from sottovoce.users.warm import answers, cases
 
@@ -126,7 +127,7 @@ def test_a_task_is_created_with_its_warm_start_and_shown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ):
     server = Noting(written(tmp_path / "task.toml", contextual=False))
-    monkeypatch.setattr("sottovoce.fleet.remote.Http", server)
+    monkeypatch.setattr("sottovoce.admin.remote.Http", server)
     monkeypatch.setenv("SOTTOVOCE_ADMIN_TOKEN", "secret")
     (tmp_path / "old.csv").write_text("reward,action\n1,A quote\n0,A number\n")
     file = str(tmp_path / "task.toml")
@@ -148,7 +149,7 @@ def test_a_table_with_other_columns_is_refused_before_anything_is_created(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ):
     server = Noting(written(tmp_path / "task.toml", contextual=False))
-    monkeypatch.setattr("sottovoce.fleet.remote.Http", server)
+    monkeypatch.setattr("sottovoce.admin.remote.Http", server)
     (tmp_path / "old.csv").write_text("reward,arm\n1,A quote\n")
     words = ("task", "create", str(tmp_path / "task.toml"), "--warm-start", str(tmp_path / "old.csv"))
     assert type_in(monkeypatch, *words) == 2

@@ -7,9 +7,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from sottovoce.core.contract import Category, Contract, Flag, Number, Privacy, TaskFile
+from sottovoce.catalogue.resolve import contract_of
+from sottovoce.catalogue.task_file import Privacy, TaskFile
 from sottovoce.fleet.people import Crowd
-from sottovoce.privacy.contract import contract_of
+from sottovoce.protocol.contract import Contract
+from sottovoce.protocol.fields import Category, Flag, Number
 from sottovoce.users.fields import features
 
 FIELDS = {

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from catalogue import ready
-from sottovoce.core.errors import ConfigurationError
+from sottovoce.lab.audit.bounds import clopper_pearson
+from sottovoce.lab.study.cells import Study, cells_of
 from sottovoce.learners.pure_exploration.fixed_budget import halving, rejects
-from sottovoce.privacy.audit.bounds import clopper_pearson
+from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.sim.host import simulate_on_host
 from sottovoce.sim.random import simulation_key
 from sottovoce.sim.run import simulate
-from sottovoce.sim.study import Study, cells_of
 from sottovoce.sim.worlds import world_of
 
 TOP = {"arms": 6, "choose": 2, "groups": 1}

@@ -10,10 +10,10 @@ from scipy.optimize import minimize
 
 from catalogue import ready
 from sottovoce import halves, task
-from sottovoce.core.errors import ConfigurationError
-from sottovoce.core.task import algorithms
+from sottovoce.catalogue.task import algorithms
 from sottovoce.learners.convex.barrier import cholesky, solve, solve_transposed
 from sottovoce.learners.convex.multi_point import orthonormal
+from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.sim.random import simulation_key
 from sottovoce.sim.run import simulate
 from sottovoce.sim.worlds import world_of

@@ -10,12 +10,12 @@ from scipy import optimize, special
 
 from catalogue import ready
 from sottovoce import halves, task
+from sottovoce.lab.study.cells import Study, cells_of
 from sottovoce.privacy.domains import MomentEstimate
 from sottovoce.sim.comparators.gloc import nearest_in_ball
 from sottovoce.sim.comparators.raw import Raw
 from sottovoce.sim.random import simulation_key
 from sottovoce.sim.run import seed_keys, simulate, world_for
-from sottovoce.sim.study import Study, cells_of
 from sottovoce.sim.worlds import world_of
 
 KAPPA = special.expit(1.0) * special.expit(-1.0)

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from sottovoce import halves, task
-from sottovoce.core.errors import ConfigurationError
 from sottovoce.learners.convex.pyramid import (
     Pyramid,
     State,
@@ -19,6 +18,7 @@ from sottovoce.learners.convex.pyramid import (
     regular_simplex,
     rim,
 )
+from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.sim.random import simulation_key
 from sottovoce.sim.run import simulate
 from sottovoce.sim.worlds import world_of

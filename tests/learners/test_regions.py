@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from sottovoce.core.errors import ConfigurationError, UnknownName
 from sottovoce.learners.convex.regions import region_of
+from sottovoce.protocol.errors import ConfigurationError, UnknownName
 from sottovoce.sim.random import simulation_key
 
 TRIANGLE = {"kind": "polytope", "rows": [[1.0, 0.2], [-0.3, 1.0], [-0.6, -1.0]], "bounds": [0.7, 0.5, 0.9]}

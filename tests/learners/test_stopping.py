@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from catalogue import ready
-from sottovoce.core.errors import ConfigurationError
+from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.sim.host import simulate_on_host
 from sottovoce.sim.run import simulate
 from sottovoce.sim.worlds import world_of

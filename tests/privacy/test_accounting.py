@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from sottovoce import Ball, Budget, Interval, Moments, calibrate
-from sottovoce.core.errors import BrokenPromise, BudgetExhausted, ConfigurationError
 from sottovoce.privacy.accounting import Ledger, Spent, cost_of, delta_of, epsilon_of
 from sottovoce.privacy.calibration import gaussian, gaussian_delta, levels
 from sottovoce.privacy.losses import POINTS, total_loss
 from sottovoce.privacy.mechanisms import RESOLUTION, Mechanism
 from sottovoce.privacy.promise import true_delta
+from sottovoce.protocol.errors import BrokenPromise, BudgetExhausted, ConfigurationError
 
 ORACLE = json.loads((Path(__file__).parent.parent / "oracles" / "dp_accounting.json").read_text("utf-8"))
 UNIT = Interval(0.0, 1.0)

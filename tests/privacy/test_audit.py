@@ -19,21 +19,21 @@ import typer
 from scipy import stats
 from typer.testing import CliRunner
 
-import sottovoce.privacy.audit as audit_package
+import sottovoce.lab.audit as audit_package
 from sottovoce.cli.audit import audit as audit_command
-from sottovoce.core.budget import Budget
-from sottovoce.core.errors import BrokenPromise, ConfigurationError, UnknownName
+from sottovoce.lab.audit import TRIALS, Subject, Verdict, audit, audit_all, honest_subjects, planted_subjects
+from sottovoce.lab.audit import run as audit_run
+from sottovoce.lab.audit.bounds import Counts, clopper_pearson, epsilon_bound, epsilon_of_distance
+from sottovoce.lab.audit.clues import codebooks
+from sottovoce.lab.audit.processes import draw
+from sottovoce.lab.audit.subjects import Raw, honest
 from sottovoce.privacy import codebook
-from sottovoce.privacy.audit import TRIALS, Subject, Verdict, audit, audit_all, honest_subjects, planted_subjects
-from sottovoce.privacy.audit import run as audit_run
-from sottovoce.privacy.audit.bounds import Counts, clopper_pearson, epsilon_bound, epsilon_of_distance
-from sottovoce.privacy.audit.clues import codebooks
-from sottovoce.privacy.audit.processes import draw
-from sottovoce.privacy.audit.subjects import Raw, honest
 from sottovoce.privacy.calibration import calibrate, gaussian
 from sottovoce.privacy.domains import Ball, Domain, Interval
 from sottovoce.privacy.mechanisms import MECHANISMS, Mechanism, Sphere, name_of
 from sottovoce.privacy.promise import verify
+from sottovoce.protocol.budget import Budget
+from sottovoce.protocol.errors import BrokenPromise, ConfigurationError, UnknownName
 
 SURE = 1 - 1e-6
 ENDS: tuple[Raw, Raw] = ((0.0,), (1.0,))

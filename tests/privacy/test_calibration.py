@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from scipy import special as oracle
 
 from sottovoce import Ball, Budget, Interval, Moments, calibrate, noise_of, privatise
-from sottovoce.core.errors import BrokenPromise, ConfigurationError, UnknownName
 from sottovoce.privacy.calibration import (
     classical_gaussian,
     gaussian,
@@ -25,6 +24,7 @@ from sottovoce.privacy.calibration import (
 from sottovoce.privacy.domains import size
 from sottovoce.privacy.mechanisms import Gaussian, Mechanism
 from sottovoce.privacy.promise import true_delta, verify
+from sottovoce.protocol.errors import BrokenPromise, ConfigurationError, UnknownName
 
 UNIT = Interval(-1.0, 1.0)
 

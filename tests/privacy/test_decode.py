@@ -13,8 +13,6 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from sottovoce import Ball, Budget, Interval, Moments, calibrate, decode, noise_of, privatise
-from sottovoce.core.codec import pack
-from sottovoce.core.errors import WireError
 from sottovoce.privacy.calibration import levels, sphere, sphere_law
 from sottovoce.privacy.decode import (
     check,
@@ -23,11 +21,13 @@ from sottovoce.privacy.decode import (
     grid_reach,
     levels_reach,
     report_size,
-    silence,
     sphere_reach,
 )
 from sottovoce.privacy.domains import MomentEstimate, size
 from sottovoce.privacy.mechanisms import RESOLUTION, Gaussian, Laplace, Levels, Mechanism, Sphere
+from sottovoce.privacy.noise import silence
+from sottovoce.protocol.codec import pack
+from sottovoce.protocol.errors import WireError
 
 REPORTS = 2500
 

@@ -13,10 +13,10 @@ from hypothesis.extra.numpy import arrays
 from scipy import optimize
 
 from sottovoce import Ball, Budget, Gradient, Interval, Moments, calibrate, privatise
-from sottovoce.core.errors import BadInput, ConfigurationError
 from sottovoce.privacy.calibration import gaussian
 from sottovoce.privacy.domains import DOMAINS, Domain, size
 from sottovoce.privacy.mechanisms import RESOLUTION
+from sottovoce.protocol.errors import BadInput, ConfigurationError
 
 ANY_FLOAT = st.floats(allow_nan=False, allow_infinity=False)
 DOMAIN_EXAMPLES = [Interval(-2.0, 6.0), Ball(3, 2.0), Moments(3, 2.0, 0.7), Gradient(3, 0.5), Moments(1), Ball(1)]

@@ -14,7 +14,6 @@ from gates import ALARM, Gate, SeededEntropy
 from scipy import special, stats
 
 from sottovoce import Ball, Budget, Interval, Moments, calibrate, privatise
-from sottovoce.core.errors import BadInput
 from sottovoce.privacy.decode import decode_message, report_size
 from sottovoce.privacy.domains import DOMAINS, size
 from sottovoce.privacy.exact import (
@@ -28,6 +27,7 @@ from sottovoce.privacy.exact import (
 )
 from sottovoce.privacy.mechanisms import MECHANISMS, RESOLUTION, Laplace
 from sottovoce.privacy.promise import true_delta, verify
+from sottovoce.protocol.errors import BadInput
 
 GOLDEN = json.loads((Path(__file__).parent.parent / "golden" / "reports.json").read_text("utf-8"))
 

@@ -5,11 +5,11 @@ import pytest
 from scipy import optimize
 
 from sottovoce import Budget, privatise, task
-from sottovoce.core.errors import BrokenPromise
-from sottovoce.core.messages import GeneralizedModel
-from sottovoce.privacy.contract import domain_of, mechanism_of
+from sottovoce.catalogue.resolve import domain_of, mechanism_of
 from sottovoce.privacy.decode import noise_of
 from sottovoce.privacy.promise import true_delta, verify
+from sottovoce.protocol.errors import BrokenPromise
+from sottovoce.protocol.offers import GeneralizedModel
 from sottovoce.users import user_of
 
 DIMENSION = 3

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from sottovoce.core.errors import ConfigurationError
-from sottovoce.privacy.shuffling import closed_form, shuffled_delta, shuffled_epsilon
+from sottovoce.lab.shuffling import closed_form, shuffled_delta, shuffled_epsilon
 from sottovoce.privacy.special import half_tail, log_binomial
+from sottovoce.protocol.errors import ConfigurationError
 
 LOCAL = st.floats(0.05, 6.0)
 PEOPLE = st.integers(1, 10**7)
@@ -135,7 +135,7 @@ def test_binomials_and_their_tails_are_right_far_out():
 
 def test_the_pairs_of_blocks_only_overstate():
     """More clones never cost more, which is what lets a block be counted at its smallest."""
-    from sottovoce.privacy.shuffling import _divergence
+    from sottovoce.lab.shuffling import _divergence
 
     costs = _divergence(np.arange(2000.0), 3.0, 0.4)
     assert all(later <= earlier * (1 + 1e-9) for earlier, later in pairwise(costs))

@@ -8,12 +8,13 @@ import pytest
 
 import sottovoce as sv
 from catalogue import made_up_ratings
-from sottovoce.core.errors import ConfigurationError
-from sottovoce.sim import published, ratings
-from sottovoce.sim.published import replay
+from sottovoce.lab.movielens import replay as published
+from sottovoce.lab.movielens.replay import replay
+from sottovoce.lab.study.cells import Study, cells_of, notices_of, run_cells
+from sottovoce.protocol.errors import ConfigurationError
+from sottovoce.sim import ratings
 from sottovoce.sim.ratings import LICENCE, ratings_of
 from sottovoce.sim.run import simulate
-from sottovoce.sim.study import Study, cells_of, notices_of, run_cells
 from sottovoce.sim.worlds import world_of
 from sottovoce.sim.worlds.movielens import factors, rewards_of
 

@@ -11,14 +11,14 @@ import msgspec
 import numpy as np
 import pytest
 
-from sottovoce.core.errors import ConfigurationError, UnknownName
-from sottovoce.core.study import Study
-from sottovoce.core.task import algorithms, task
-from sottovoce.privacy.contract import mechanism_of
+from sottovoce.catalogue.resolve import mechanism_of
+from sottovoce.catalogue.task import algorithms, task
+from sottovoce.lab.plan import ARMS, OPTIONS, Plan, plans_of
+from sottovoce.lab.plan.paths import Paths, Signal
+from sottovoce.lab.study.file import Study
 from sottovoce.privacy.decode import decode
 from sottovoce.privacy.exact import privatise
-from sottovoce.sim.plan import ARMS, OPTIONS, Plan, plans_of
-from sottovoce.sim.plan.paths import Paths, Signal
+from sottovoce.protocol.errors import ConfigurationError, UnknownName
 
 SMALL = Study(learner="ucb", arms=3, epsilon=[2.0], rounds=2000, options={"gap": 0.4})
 
@@ -32,7 +32,7 @@ def plan(**changes: object) -> Plan:
 
 
 def simulated(study: Study) -> np.ndarray:
-    from sottovoce.sim.study import cells_of, run_cells
+    from sottovoce.lab.study.cells import cells_of, run_cells
 
     (curve,) = run_cells(study, [cell for cell in cells_of(study) if cell.role == "chosen"])
     return curve.samples if curve.correct is not None else curve.regret[:, -1]

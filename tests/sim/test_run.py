@@ -9,8 +9,8 @@ import pytest
 
 import sottovoce as sv
 from catalogue import ready
-from sottovoce.core.errors import ConfigurationError
 from sottovoce.learners import UniformArms
+from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.sim.host import simulate_on_host
 from sottovoce.sim.loop import advance_all
 from sottovoce.sim.run import Case, publication, simulate, simulate_grid

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from sottovoce.core.task import algorithms
-from sottovoce.sim.table1 import measure
-from sottovoce.sim.table1.fit import Exponent, exponent
-from sottovoce.sim.table1.report import verdict, write_table1
-from sottovoce.sim.table1.rows import ROWS
+from sottovoce.catalogue.task import algorithms
+from sottovoce.lab.table1 import measure
+from sottovoce.lab.table1.fit import Exponent, exponent
+from sottovoce.lab.table1.report import verdict, write_table1
+from sottovoce.lab.table1.rows import ROWS
 from sottovoce.sim.worlds import WORLDS
 
 FIELDS = {

@@ -17,10 +17,8 @@ from numpy.typing import NDArray
 from scipy import optimize, stats
 
 from sottovoce import Ball, Budget, Interval, Moments, calibrate, noise_of
-from sottovoce.core.errors import BrokenPromise
-from sottovoce.core.messages import LinearModel
+from sottovoce.lab.audit.bounds import epsilon_of_distance
 from sottovoce.learners.arms.tsallis_inf import tsallis_weights
-from sottovoce.privacy.audit.bounds import epsilon_of_distance
 from sottovoce.privacy.calibration import (
     classical_gaussian,
     gaussian,
@@ -29,6 +27,8 @@ from sottovoce.privacy.calibration import (
     paper_linucb_gaussian,
 )
 from sottovoce.privacy.promise import verify
+from sottovoce.protocol.errors import BrokenPromise
+from sottovoce.protocol.offers import LinearModel
 from sottovoce.users.linear import LinearUser
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -10,7 +10,7 @@ import math
 import numpy as np
 import pytest
 
-from sottovoce.core.task import Task, task
+from sottovoce.catalogue.task import Task, task
 from sottovoce.learners import UniformArms
 from sottovoce.privacy.decode import noise_of
 from sottovoce.sim.halves import halves

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from sottovoce import Budget, Interval, calibrate, privatise
-from sottovoce.core.errors import BadInput
-from sottovoce.privacy.audit.bounds import Counts, epsilon_bound, epsilon_of_distance
+from sottovoce.lab.audit.bounds import Counts, epsilon_bound, epsilon_of_distance
 from sottovoce.privacy.calibration import gaussian, gaussian_scale
+from sottovoce.protocol.errors import BadInput
 
 DELTA = 1e-5
 TRIALS = 4000

@@ -13,11 +13,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from sottovoce.core.budget import Budget
-from sottovoce.core.task import task
+from sottovoce.catalogue.task import task
+from sottovoce.lab.audit.bounds import Counts, epsilon_bound
 from sottovoce.learners.base import Key, Learner, configuration, pick
-from sottovoce.privacy.audit.bounds import Counts, epsilon_bound
 from sottovoce.privacy.mechanisms import Mechanism
+from sottovoce.protocol.budget import Budget
 from sottovoce.sim.halves import halves
 from sottovoce.sim.run import simulate
 from sottovoce.users import ScalarUser

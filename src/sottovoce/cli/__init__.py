@@ -22,7 +22,7 @@ def main() -> None:
     from sottovoce.cli.shuffle import shuffle
     from sottovoce.cli.simulate import simulate
     from sottovoce.cli.task import task
-    from sottovoce.core.errors import SottovoceError
+    from sottovoce.protocol.errors import SottovoceError
 
     app = typer.Typer(
         help="Learn which action is best without ever hearing what people say.",

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
+from sottovoce.catalogue import task
 from sottovoce.cli.output import write_rows
-from sottovoce.core import task
 
 TRUST = ["local", "central", "none"]
 HEARD = {"central": "a curator hears raw data: simulation only", "none": "nobody is protected: simulation only"}

@@ -8,7 +8,7 @@ import typer
 from sottovoce.cli.output import table_of, write_rows
 
 if TYPE_CHECKING:
-    from sottovoce.privacy.audit import Subject, Verdict
+    from sottovoce.lab.audit import Subject, Verdict
 
 
 def audit(
@@ -41,9 +41,9 @@ def audit(
 
 
 def _subjects(everything: bool, mechanism: str | None) -> list["Subject"]:
-    from sottovoce.core.errors import ConfigurationError, UnknownName
-    from sottovoce.privacy.audit import honest_subjects, planted_subjects
+    from sottovoce.lab.audit import honest_subjects, planted_subjects
     from sottovoce.privacy.mechanisms import MECHANISMS, name_of
+    from sottovoce.protocol.errors import ConfigurationError, UnknownName
 
     if everything == (mechanism is not None):
         raise ConfigurationError("say what to audit: either --all or --mechanism NAME")
@@ -56,7 +56,7 @@ def _subjects(everything: bool, mechanism: str | None) -> list["Subject"]:
 def _audited(subjects: list["Subject"], trials: int, workers: int | None, console: Any) -> list["Verdict"]:
     from rich.progress import Progress
 
-    from sottovoce.privacy.audit import audit_all
+    from sottovoce.lab.audit import audit_all
 
     verdicts = []
     with Progress(console=console, transient=True) as progress:

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sottovoce.cli.output import progress_bar
-from sottovoce.core.errors import SottovoceError, Unreachable
+from sottovoce.protocol.errors import SottovoceError, Unreachable
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from sottovoce.core.contract import TaskFile
-    from sottovoce.fleet.remote import Remote
+    from sottovoce.admin.remote import Remote
+    from sottovoce.catalogue.task_file import TaskFile
     from sottovoce.fleet.report import Story
 
 HOST = "127.0.0.1"
@@ -41,7 +41,7 @@ def demo(
     """Start a server, create tasks, let simulated people with real devices answer, and write a report."""
     from rich.console import Console
 
-    from sottovoce.core.contract import load_task_file
+    from sottovoce.catalogue.task_file import load_task_file
     from sottovoce.fleet.report import page_of
 
     console, tasks = Console(), [load_task_file(file) for file in files]
@@ -56,10 +56,10 @@ def demo(
 
 def _run(console: "Console", server: str, remote: "Remote", file: "TaskFile", people: int, seed: int) -> "Story":
     """One task: created, answered, compared, told."""
+    from sottovoce.admin.learned import learned
     from sottovoce.cli.devices import print_result
     from sottovoce.cli.task import print_learned
     from sottovoce.fleet.compare import interval_of
-    from sottovoce.fleet.learned import learned
     from sottovoce.fleet.report import Story
     from sottovoce.fleet.run import run_fleet
 
@@ -79,7 +79,7 @@ def _run(console: "Console", server: str, remote: "Remote", file: "TaskFile", pe
 @contextmanager
 def running_server(data: Path) -> "Iterator[tuple[str, Remote]]":
     """A server of our own on a free port, ready to answer; it is asked to stop at the end, and waited for."""
-    from sottovoce.fleet.remote import TOKEN, Remote
+    from sottovoce.admin.remote import TOKEN, Remote
 
     token, port = secrets.token_urlsafe(24), _free_port()
     server = f"http://{HOST}:{port}"

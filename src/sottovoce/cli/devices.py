@@ -7,15 +7,15 @@ import typer
 
 from sottovoce.cli.output import progress_bar, table_of, write_rows
 from sottovoce.cli.task import HERE, Server, print_learned
-from sottovoce.core.errors import ConfigurationError
+from sottovoce.protocol.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from sottovoce.core.contract import Contract
     from sottovoce.fleet.compare import Interval
     from sottovoce.fleet.run import FleetResult
+    from sottovoce.protocol.contract import Contract
 
 
 def devices(
@@ -33,9 +33,9 @@ def devices(
     """Let simulated people with real devices answer a task over HTTP, and say what was learned and what it cost."""
     from rich.console import Console
 
+    from sottovoce.admin.learned import learned
+    from sottovoce.admin.remote import Remote
     from sottovoce.fleet.compare import interval_of
-    from sottovoce.fleet.learned import learned
-    from sottovoce.fleet.remote import Remote
     from sottovoce.fleet.run import run_fleet
 
     if compare and (rush or epsilon is not None):

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sottovoce.core.errors import ConfigurationError
+from sottovoce.protocol.errors import ConfigurationError
 
 HEAD = """\
 # A task of Sottovoce. Review it like code: once it is created it is a contract, and devices refuse a changed one.

@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sottovoce.catalogue.task import algorithm_of
 from sottovoce.cli.output import table_of, write_rows
 from sottovoce.cli.simulate import number_of, refuse_options
-from sottovoce.core.errors import ConfigurationError
-from sottovoce.core.task import algorithm_of
+from sottovoce.protocol.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from sottovoce.sim.plan import Plan
+    from sottovoce.lab.plan import Plan
 
 
 def plan(
@@ -35,8 +35,8 @@ def plan(
     """Foresee noise, regret and the people needed, in a second or two and without a simulation."""
     from rich.console import Console
 
-    from sottovoce.core.study import Study, load_study
-    from sottovoce.sim.plan import plans_of
+    from sottovoce.lab.plan import plans_of
+    from sottovoce.lab.study.file import Study, load_study
 
     if file is not None:
         refuse_options(context)

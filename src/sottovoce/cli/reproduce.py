@@ -10,8 +10,8 @@ from sottovoce.cli.output import table_of, write_rows
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from sottovoce.sim.study import Cell, Study
-    from sottovoce.sim.table1.measure import Measured
+    from sottovoce.lab.study.cells import Cell, Study
+    from sottovoce.lab.table1.measure import Measured
     from sottovoce.sim.worlds.movielens import MovieLens
 
 EXPONENTS = """\
@@ -31,9 +31,9 @@ def table1(
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from sottovoce.sim.table1.measure import measure
-    from sottovoce.sim.table1.report import write_table1
-    from sottovoce.sim.table1.rows import ROWS
+    from sottovoce.lab.table1.measure import measure
+    from sottovoce.lab.table1.report import write_table1
+    from sottovoce.lab.table1.rows import ROWS
 
     columns = (TextColumn("{task.description:34}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
@@ -86,7 +86,7 @@ def movielens(
     from rich.console import Console
 
     from sottovoce.cli.simulate import run
-    from sottovoce.sim.study import Study
+    from sottovoce.lab.study.cells import Study
     from sottovoce.sim.worlds.movielens import MovieLens
 
     world = MovieLens(dimension=rank, arms=movies, path=str(data or ""))
@@ -113,9 +113,9 @@ def movielens(
 
 def _as_published(study: "Study") -> "list[Cell]":
     """The paper's algorithm at the published budget; the replay is of the published code."""
-    from sottovoce.core.task import task
-    from sottovoce.sim.published import BUDGET
-    from sottovoce.sim.study import Cell
+    from sottovoce.catalogue.task import task
+    from sottovoce.lab.movielens.replay import BUDGET
+    from sottovoce.lab.study.cells import Cell
 
     arms, dimension, rounds = study.arms, study.dimension, study.rounds
     epsilon, delta = BUDGET
@@ -127,7 +127,7 @@ def _replay(world: "MovieLens", rounds: int, json: Path | None) -> None:
     from rich.console import Console
     from rich.progress import Progress
 
-    from sottovoce.sim.published import BUDGET, HORIZON, PRINTED_REGRET, replay
+    from sottovoce.lab.movielens.replay import BUDGET, HORIZON, PRINTED_REGRET, replay
 
     with Progress(console=Console(stderr=True), transient=True) as bar:
         job = bar.add_task("rounds", total=rounds)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sottovoce.core.errors import ConfigurationError
+from sottovoce.protocol.errors import ConfigurationError
 
 
 def serve(
@@ -20,7 +20,7 @@ def serve(
 ) -> None:
     """Run the server: offers out, private reports in, learning beside. The admin token is SOTTOVOCE_ADMIN_TOKEN."""
     try:
-        from sottovoce.service.server import serve as run
+        from sottovoce.server.serve import serve as run
     except ModuleNotFoundError as error:
         raise ConfigurationError(
             f"the server needs its extras ({error.name}): pip install 'sottovoce[server]'"

@@ -31,7 +31,7 @@ def shuffle(
 
 
 def _row(epsilon: float, people: int, delta: float) -> dict[str, float]:
-    from sottovoce.privacy.shuffling import closed_form, shuffled_epsilon
+    from sottovoce.lab.shuffling import closed_form, shuffled_epsilon
 
     return {
         "epsilon": epsilon,

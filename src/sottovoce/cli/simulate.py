@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sottovoce.catalogue.task import algorithm_of
 from sottovoce.cli.output import progress_bar, table_of, write_rows
-from sottovoce.core.errors import ConfigurationError
-from sottovoce.core.task import algorithm_of
+from sottovoce.protocol.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from sottovoce.sim.results import Folder
-    from sottovoce.sim.study import Cell, Curve, Study
+    from sottovoce.lab.study.cells import Cell, Curve, Study
+    from sottovoce.lab.study.results import Folder
 
 GROWTH = "growth: exponent of the regret over the second half; at 1 nothing is learned"
 RIGHT = "right: nothing beats what was recommended, 95 % interval; samples: people asked"
@@ -47,7 +47,7 @@ def simulate(
     json: Annotated[Path | None, typer.Option(help="Write the rows to this file.", dir_okay=False)] = None,
 ) -> None:
     """Compare a private learner with the paper's preset, with no privacy and with uniform play."""
-    from sottovoce.sim.study import Study, load_study
+    from sottovoce.lab.study.cells import Study, load_study
 
     if file is not None:
         refuse_options(context)
@@ -90,9 +90,9 @@ def run(
     """Run a study, and the cells beside it, and leave everything a person may want to look at."""
     from rich.console import Console
 
-    from sottovoce.sim.report import write_report
-    from sottovoce.sim.results import Folder, row
-    from sottovoce.sim.study import cells_of, notices_of
+    from sottovoce.lab.study.cells import cells_of, notices_of
+    from sottovoce.lab.study.page import write_report
+    from sottovoce.lab.study.results import Folder, row
 
     cells = [*cells_of(study), *beside]
     folder = Folder(out or Path("results") / _name(study), study)
@@ -113,7 +113,7 @@ def run(
 def _run(folder: "Folder", study: "Study", cells: list, fresh: bool) -> "list[Curve]":
     from rich.console import Console
 
-    from sottovoce.sim.study import run_cells
+    from sottovoce.lab.study.cells import run_cells
 
     curves = {cell.name: None if fresh else folder.load(cell) for cell in cells}
     missing = [cell for cell in cells if curves[cell.name] is None]
@@ -131,7 +131,7 @@ def _run(folder: "Folder", study: "Study", cells: list, fresh: bool) -> "list[Cu
 
 def _table(study: "Study", curves: "list[Curve]") -> "Table":
     """A section per world; fits 80 columns."""
-    from sottovoce.sim.report import who
+    from sottovoce.lab.study.page import who
 
     hears = {"local": "", "central": " (a curator hears raw data)", "none": " (hears raw data)"}
     name = study.learner + hears[algorithm_of(study.learner).trust]
@@ -158,7 +158,7 @@ def _table(study: "Study", curves: "list[Curve]") -> "Table":
 
 def _best_arm_table(study: "Study", curves: "list[Curve]") -> "Table":
     """For learners that recommend: right or wrong, and how many people it took."""
-    from sottovoce.sim.report import who
+    from sottovoce.lab.study.page import who
 
     title = f"{study.learner}: best of {study.arms} arms, at most {study.rounds:,} people, {study.seeds} seeds"
     table = table_of(title, "who", "epsilon", "delta", "samples", "right", "interval", "stopped")

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sottovoce.cli.output import table_of
-from sottovoce.core.errors import ConfigurationError, UnknownName
+from sottovoce.protocol.errors import ConfigurationError, UnknownName
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from sottovoce.core.contract import Contract
-    from sottovoce.core.wire import Summary, TaskDocument
-    from sottovoce.fleet.remote import Remote
+    from sottovoce.admin.remote import Remote
+    from sottovoce.protocol.contract import Contract
+    from sottovoce.protocol.wire import Summary, TaskDocument
     from sottovoce.users.warm import Case
 
 Server = Annotated[str, typer.Option(help="The address of the server.")]
@@ -38,8 +38,8 @@ def create(
     ] = None,
 ) -> None:
     """Send a task to a server; the same file twice changes nothing."""
-    from sottovoce.core.contract import load_task_file
-    from sottovoce.privacy.contract import contract_of
+    from sottovoce.catalogue.resolve import contract_of
+    from sottovoce.catalogue.task_file import load_task_file
     from sottovoce.users.warm import cases
 
     loaded = load_task_file(file)
@@ -103,8 +103,8 @@ def replay(
     data: Annotated[Path, typer.Option(help="The folder of the server.", file_okay=False, exists=True)] = Path("data"),
 ) -> None:
     """Compute what was learned again from the journal, and print the hash of the state; on the server's machine."""
-    from sottovoce.service.learner import replay as replayed
-    from sottovoce.service.store.sqlite import SqliteStore
+    from sottovoce.server.learn.process import replay as replayed
+    from sottovoce.server.store.sqlite import SqliteStore
 
     with contextlib.closing(SqliteStore(data)) as store:
         rows = {row.contract.id: row for row in store.tasks()}
@@ -130,7 +130,7 @@ def list_tasks(server: Server = HERE) -> None:
 
 
 def _remote(server: str) -> "Remote":
-    from sottovoce.fleet.remote import TOKEN, Remote
+    from sottovoce.admin.remote import TOKEN, Remote
 
     return Remote(server, os.environ.get(TOKEN, ""))
 
@@ -152,7 +152,7 @@ def _state(document: "TaskDocument") -> str:
 def _print_task(document: "TaskDocument", remote: "Remote") -> None:
     from rich.console import Console
 
-    from sottovoce.fleet.learned import learned
+    from sottovoce.admin.learned import learned
 
     console = Console()
     summary, rows = learned(document.contract, remote)
@@ -206,7 +206,7 @@ def _duration(seconds: int) -> str:
     >>> _duration(86400), _duration(5400)
     ('1d', '90m')
     """
-    from sottovoce.core.contract import UNITS
+    from sottovoce.catalogue.task_file import UNITS
 
     unit = max((unit for unit in UNITS if seconds % UNITS[unit] == 0), key=lambda unit: UNITS[unit])
     return f"{seconds // UNITS[unit]}{unit}" if seconds else "0s"
@@ -221,7 +221,7 @@ def _choices(contract: "Contract") -> str:
 
 
 def _kind(field: Any) -> str:
-    from sottovoce.core.contract import Category, Number
+    from sottovoce.protocol.fields import Category, Number
 
     match field:
         case Number(low=low, high=high):
@@ -240,7 +240,7 @@ def _named(contract: "Contract", recommendation: Any) -> str:
 
 def print_learned(console: "Console", summary: "Summary", rows: list[dict[str, Any]]) -> None:
     """What the server has learned; see `fleet.learned`."""
-    from sottovoce.fleet.learned import cell
+    from sottovoce.admin.learned import cell
 
     if not rows:
         return
@@ -271,8 +271,8 @@ def _warm(remote: "Remote", contract: "Contract", cases: "list[Case]") -> int:
 
     A gradient is taken at the present model, so there the batches are as long as a model lasts.
     """
-    from sottovoce.core.errors import Refused
-    from sottovoce.core.wire import LARGEST_BATCH, WarmRow
+    from sottovoce.protocol.errors import Refused
+    from sottovoce.protocol.wire import LARGEST_BATCH, WarmRow
     from sottovoce.users.warm import answers
 
     gradients = contract.task.user == "generalized"

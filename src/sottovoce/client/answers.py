@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from sottovoce.client.decisions import Pending
 from sottovoce.client.offers import Models
 from sottovoce.client.terms import Terms
-from sottovoce.core.contract import Contract, RewardTerms
-from sottovoce.core.errors import BadInput
-from sottovoce.core.wire import ModelReport, TicketReport
 from sottovoce.privacy.domains import size
+from sottovoce.protocol.contract import Contract, RewardTerms
+from sottovoce.protocol.errors import BadInput
+from sottovoce.protocol.wire import ModelReport, TicketReport
 from sottovoce.users.fields import features
 
 UNHEARD = object()

@@ -12,9 +12,9 @@ from sottovoce.client.outbox import Backoff, Outbox, TryLater, body_of, fates_of
 from sottovoce.client.store import Store
 from sottovoce.client.terms import Terms
 from sottovoce.client.transport import Transport
-from sottovoce.core.contract import DAY
-from sottovoce.core.errors import WireError
 from sottovoce.privacy.exact import Entropy
+from sottovoce.protocol.contract import DAY
+from sottovoce.protocol.errors import WireError
 
 SUSPICIOUS = {"bad-gate", "bad-payload", "unknown-version"}
 """Verdicts after which the device looks at the contract and the model again."""

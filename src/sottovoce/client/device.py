@@ -19,6 +19,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from sottovoce.catalogue.task import Task, algorithm_of
 from sottovoce.client import decisions
 from sottovoce.client.answers import UNHEARD, context_of, document_of, message_of
 from sottovoce.client.courier import Courier
@@ -29,12 +30,11 @@ from sottovoce.client.outbox import Sent, Waiting
 from sottovoce.client.store import Store, count
 from sottovoce.client.terms import expired
 from sottovoce.client.transport import Http, Transport
-from sottovoce.core.codec import to_text
-from sottovoce.core.contract import NAME, Contract
-from sottovoce.core.errors import ConfigurationError, Unreachable
-from sottovoce.core.task import Task, algorithm_of
-from sottovoce.core.wire import REPORT_ID_BYTES
 from sottovoce.privacy.exact import SYSTEM, Entropy, privatise
+from sottovoce.protocol.codec import to_text
+from sottovoce.protocol.contract import NAME, Contract
+from sottovoce.protocol.errors import ConfigurationError, Unreachable
+from sottovoce.protocol.wire import REPORT_ID_BYTES
 from sottovoce.users.fields import Raw
 
 SILENT = "silent:"

@@ -11,10 +11,10 @@ import msgspec
 
 from sottovoce.client.ledger import Limits
 from sottovoce.client.store import FILE, Store
-from sottovoce.core.budget import Budget
-from sottovoce.core.contract import Contract
-from sottovoce.core.errors import ConfigurationError
 from sottovoce.privacy.accounting import Ledger, Spent
+from sottovoce.protocol.budget import Budget
+from sottovoce.protocol.contract import Contract
+from sottovoce.protocol.errors import ConfigurationError
 
 
 def inspection(folder: Path) -> list[dict[str, Any]]:

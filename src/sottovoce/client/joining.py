@@ -10,9 +10,9 @@ from sottovoce.client.ledger import Limits
 from sottovoce.client.store import Store
 from sottovoce.client.terms import Terms, accept, authentic, expired
 from sottovoce.client.transport import Transport
-from sottovoce.core.contract import Contract, Status
-from sottovoce.core.errors import ConfigurationError, ContractChanged, ContractRefused, Unreachable
-from sottovoce.core.wire import TaskDocument
+from sottovoce.protocol.contract import Contract, Status
+from sottovoce.protocol.errors import ConfigurationError, ContractChanged, ContractRefused, Unreachable
+from sottovoce.protocol.wire import TaskDocument
 
 
 @dataclass(frozen=True)

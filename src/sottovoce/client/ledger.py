@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 import msgspec
 
-from sottovoce.core.budget import Budget, budget
-from sottovoce.core.contract import DAY, Limit
-from sottovoce.core.errors import BudgetExhausted
 from sottovoce.privacy.accounting import Ledger, Spent, cost_of
 from sottovoce.privacy.mechanisms import Mechanism
+from sottovoce.protocol.budget import Budget, budget
+from sottovoce.protocol.contract import DAY, Limit
+from sottovoce.protocol.errors import BudgetExhausted
 
 HOUR = 3600
 

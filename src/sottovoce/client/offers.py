@@ -8,15 +8,15 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from sottovoce.catalogue.task import Task, algorithm_of
 from sottovoce.client.joining import set_status
 from sottovoce.client.store import Store, count
 from sottovoce.client.terms import Terms
 from sottovoce.client.transport import Transport
-from sottovoce.core.contract import Status
-from sottovoce.core.errors import WireError
-from sottovoce.core.messages import GeneralizedModel, LinearModel
-from sottovoce.core.task import Task, algorithm_of
-from sottovoce.core.wire import LARGEST_OFFERS, ModelDocument, Offers, OffersRequest, version_of
+from sottovoce.protocol.contract import Status
+from sottovoce.protocol.errors import WireError
+from sottovoce.protocol.offers import GeneralizedModel, LinearModel
+from sottovoce.protocol.wire import LARGEST_OFFERS, ModelDocument, Offers, OffersRequest, version_of
 
 KINDS: dict[str, type[LinearModel] | type[GeneralizedModel]] = {"linear": LinearModel, "generalized": GeneralizedModel}
 FRESH = 60.0

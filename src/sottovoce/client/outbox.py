@@ -13,8 +13,8 @@ import msgspec
 from sottovoce.client.offers import problem_of
 from sottovoce.client.store import Store, count
 from sottovoce.client.transport import Response
-from sottovoce.core.wire import Verdicts
 from sottovoce.privacy.exact import Entropy
+from sottovoce.protocol.wire import Verdicts
 
 BATCH = 100
 """Reports in one request."""

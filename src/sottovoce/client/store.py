@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sottovoce.core.errors import ConfigurationError
+from sottovoce.protocol.errors import ConfigurationError
 
 FILE = "device.sqlite"
 FORMAT = 1

@@ -4,15 +4,15 @@ import math
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from sottovoce.catalogue.resolve import mechanism_from
+from sottovoce.catalogue.task import algorithm_of
 from sottovoce.client.ledger import Limits
-from sottovoce.core.budget import Budget
-from sottovoce.core.contract import DAY, Contract, features_of
-from sottovoce.core.errors import BrokenPromise, BudgetExhausted, ConfigurationError, ContractRefused
-from sottovoce.core.task import algorithm_of
-from sottovoce.core.wire import TaskDocument
 from sottovoce.privacy.accounting import Ledger
-from sottovoce.privacy.contract import mechanism_from
 from sottovoce.privacy.mechanisms import Mechanism
+from sottovoce.protocol.budget import Budget
+from sottovoce.protocol.contract import DAY, Contract, features_of
+from sottovoce.protocol.errors import BrokenPromise, BudgetExhausted, ConfigurationError, ContractRefused
+from sottovoce.protocol.wire import TaskDocument
 from sottovoce.users import LocalUser, user_of
 from sottovoce.users.outcomes import Outcomes, outcomes_of
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from sottovoce.core.errors import ConfigurationError
+from sottovoce.protocol.errors import ConfigurationError
 
 LARGEST_ANSWER = 2**25
 """Bytes that a device reads of one answer."""
@@ -37,13 +37,13 @@ class Http:
     >>> Http("learn.example")
     Traceback (most recent call last):
         ...
-    sottovoce.core.errors.ConfigurationError: a server is an address as in 'https://learn.example', got 'learn.example'
+    sottovoce.protocol.errors.ConfigurationError: a server is an address like 'https://a.example', got 'learn.example'
     """
 
     def __init__(self, server: str, *, timeout: float = 10.0) -> None:
         address = urlsplit(server)
         if address.scheme not in ("http", "https") or not address.hostname:
-            raise ConfigurationError(f"a server is an address as in 'https://learn.example', got {server!r}")
+            raise ConfigurationError(f"a server is an address like 'https://a.example', got {server!r}")
         kind = http.client.HTTPSConnection if address.scheme == "https" else http.client.HTTPConnection
         self._open = lambda: kind(address.hostname or "", address.port, timeout=timeout)
         self._prefix = address.path.rstrip("/")

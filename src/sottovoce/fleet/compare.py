@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.core.contract import Contract
 from sottovoce.fleet.people import Settled
+from sottovoce.protocol.contract import Contract
 from sottovoce.sim.halves import halves
 from sottovoce.sim.run import simulate
 

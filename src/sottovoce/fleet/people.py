@@ -11,10 +11,11 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.core.contract import Category, Contract, Field, Flag
-from sottovoce.core.task import algorithm_of
+from sottovoce.catalogue.task import algorithm_of
 from sottovoce.learners import uniform_of
 from sottovoce.learners.base import configuration
+from sottovoce.protocol.contract import Contract
+from sottovoce.protocol.fields import Category, Field, Flag
 from sottovoce.sim.run import seed_keys, world_for
 from sottovoce.sim.worlds import world_of_task
 from sottovoce.sim.worlds.people import People, people_of

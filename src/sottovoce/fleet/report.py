@@ -8,13 +8,13 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from sottovoce.core.contract import Contract
-from sottovoce.core.wire import Summary
+from sottovoce.admin.learned import cell
 from sottovoce.fleet.compare import Interval
-from sottovoce.fleet.learned import cell
 from sottovoce.fleet.run import FleetResult
-from sottovoce.sim.report import CHOSEN, STYLE, svg_of, whole_page
-from sottovoce.sim.results import versions
+from sottovoce.lab.study.page import CHOSEN, STYLE, svg_of, whole_page
+from sottovoce.lab.study.results import versions
+from sottovoce.protocol.contract import Contract
+from sottovoce.protocol.wire import Summary
 
 
 class Story(NamedTuple):

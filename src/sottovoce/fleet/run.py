@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce.admin.remote import PATIENCE, Remote
 from sottovoce.client import Decision, Device, Http, Limits, Sent, Transport
-from sottovoce.core.contract import Contract
-from sottovoce.core.errors import ConfigurationError, Unreachable
 from sottovoce.fleet.people import Crowd
-from sottovoce.fleet.remote import PATIENCE, Remote
+from sottovoce.protocol.contract import Contract
+from sottovoce.protocol.errors import ConfigurationError, Unreachable
 from sottovoce.users.outcomes import outcomes_of
 
 RUSH = 1000

@@ -2,8 +2,7 @@
 
 from collections.abc import Callable
 
-from sottovoce.core.errors import UnknownName
-from sottovoce.core.task import Task, algorithm_of
+from sottovoce.catalogue.task import Task, algorithm_of
 from sottovoce.learners.arms import exp3, kl_ucb, thompson, tsallis_inf, ucb
 from sottovoce.learners.base import Learner
 from sottovoce.learners.contextual import glm, gradient, linucb
@@ -11,7 +10,8 @@ from sottovoce.learners.convex import barrier, interval_search, multi_point, one
 from sottovoce.learners.convex.regions import region_of
 from sottovoce.learners.pure_exploration import clucb, fixed_budget, lil_ucb
 from sottovoce.learners.uniform import UniformArms, UniformContext, UniformPoints
-from sottovoce.privacy.decode import Noise
+from sottovoce.privacy.noise import Noise
+from sottovoce.protocol.errors import UnknownName
 
 LEARNERS: dict[str, Callable[[Task, Noise], Learner]] = {
     "tsallis-inf": tsallis_inf.build,
@@ -44,7 +44,7 @@ def learner_of(task: Task, noise: Noise) -> Learner:
     """The learner that a task declares, told what the noise is like.
 
     >>> from sottovoce import noise_of, task
-    >>> from sottovoce.privacy.contract import mechanism_of
+    >>> from sottovoce.catalogue.resolve import mechanism_of
     >>> contract = task("kl-ucb", arms=3, rounds=10, epsilon=1.0)
     >>> learner_of(contract, noise_of(mechanism_of(contract))).arms
     3

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar, dataclass_transform
 
 import jax
 
-from sottovoce.privacy.decode import Noise
+from sottovoce.privacy.noise import Noise
 
 Key = jax.Array
 """A JAX random key."""

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from sottovoce.core.messages import GeneralizedModel
 from sottovoce.learners.base import Key, Offer, configuration
+from sottovoce.protocol.offers import GeneralizedModel
 
 
 class State(NamedTuple):

@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 
 from sottovoce.learners.base import Learner
-from sottovoce.privacy.decode import Noise
+from sottovoce.privacy.noise import Noise
 
 
 def weight_of(full: Noise, quieter: Noise) -> float:

@@ -13,14 +13,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sottovoce.core.budget import Budget
-from sottovoce.core.errors import BudgetExhausted, ConfigurationError
 from sottovoce.privacy.calibration import discrete_delta, gaussian_delta, gaussian_distance
 from sottovoce.privacy.domains import size
 from sottovoce.privacy.losses import total_loss
 from sottovoce.privacy.mechanisms import Gaussian, Mechanism
 from sottovoce.privacy.promise import verify
 from sottovoce.privacy.special import bisect, normal_quantile
+from sottovoce.protocol.budget import Budget
+from sottovoce.protocol.errors import BudgetExhausted, ConfigurationError
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce.core.budget import Budget
-from sottovoce.core.errors import ConfigurationError, UnknownName
 from sottovoce.privacy.domains import Domain, Interval, size
 from sottovoce.privacy.mechanisms import RESOLUTION, Gaussian, Laplace, Levels, Mechanism, Sphere
 from sottovoce.privacy.special import beta_cdf, bisect, log_normal_cdf, normal_cdf
+from sottovoce.protocol.budget import Budget
+from sottovoce.protocol.errors import ConfigurationError, UnknownName
 
 # --- by name ---------------------------------------------------------------------------------------------------------
 

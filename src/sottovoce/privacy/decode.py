@@ -3,16 +3,17 @@
 import math
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.core.errors import WireError
 from sottovoce.privacy import codebook
 from sottovoce.privacy.calibration import levels_variance, sphere_law
 from sottovoce.privacy.domains import Domain, Interval, Moments, size
 from sottovoce.privacy.mechanisms import RESOLUTION, Gaussian, Laplace, Levels, Mechanism, Sphere
+from sottovoce.privacy.noise import Noise
+from sottovoce.protocol.errors import WireError
 
 IMPOSSIBLE = 1e-15
 """The chance that an honest report is refused because its noise is too large."""
@@ -116,33 +117,6 @@ def _decode_sphere(mechanism: Sphere, reports: Sequence[bytes]) -> NDArray[np.fl
     vectors = codebook.candidates(seeds, indices, size(mechanism.domain) + 1).astype(float)
     lengths = np.sqrt(np.sum(vectors * vectors, axis=1, keepdims=True))
     return vectors[:, :-1] * (sphere_reach(mechanism) / lengths)
-
-
-class Noise(NamedTuple):
-    """All that a learner may know of the noise in its estimates, in the domain's natural units."""
-
-    variance: float
-    """The largest variance of one number of the estimate around the truth (scalars: worst case over inputs)."""
-    bound: float
-    """No estimate of a scalar is farther than this from the middle of its range; infinite for unbounded noise."""
-    per_block: tuple[float, ...]
-    """Standard deviation of a coordinate, block by block."""
-    proxy: float = math.inf
-    """Sub-Gaussian variance proxy of a scalar estimate, the reward's own spread included."""
-    tail: float = 0.0
-    """Scale of a heavier, exponential tail (Laplace); zero when the proxy tells all."""
-    levels: int = 0
-    """How many values a scalar estimate can take; 0 for a continuum."""
-
-
-def silence(domain: Domain) -> Noise:
-    """The noise of a mechanism that adds none: the non-private limit, for simulation only.
-
-    >>> silence(Interval(0.0, 1.0)).bound
-    0.5
-    """
-    bound = domain.half if isinstance(domain, Interval) else math.inf
-    return Noise(0.0, bound, (0.0,) * len(domain.blocks), proxy=bound**2)
 
 
 def noise_of(mechanism: Mechanism) -> Noise:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from sottovoce.core.errors import BadInput, ConfigurationError
+from sottovoce.protocol.errors import BadInput, ConfigurationError
 
 ROUNDING = 1e-9
 """How far float arithmetic may carry a message out of its domain; calibration leaves more room than that."""

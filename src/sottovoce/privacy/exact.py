@@ -13,12 +13,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.core.codec import pack
-from sottovoce.core.errors import BadInput
 from sottovoce.privacy import codebook
 from sottovoce.privacy.domains import size
 from sottovoce.privacy.mechanisms import RESOLUTION, Gaussian, Laplace, Levels, Mechanism, Sphere
 from sottovoce.privacy.promise import verify
+from sottovoce.protocol.codec import pack
+from sottovoce.protocol.errors import BadInput
 
 
 class Entropy(Protocol):

@@ -6,8 +6,8 @@ Nothing here draws randomness. `exact` draws on the device, `decode` reads on th
 
 from dataclasses import dataclass
 
-from sottovoce.core.budget import Budget
 from sottovoce.privacy.domains import Domain, Interval
+from sottovoce.protocol.budget import Budget
 
 RESOLUTION = 2**24
 """Steps of the grid in one unit of noise scale, for discrete Gaussian and Laplace."""

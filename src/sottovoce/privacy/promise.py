@@ -8,10 +8,10 @@ import math
 from fractions import Fraction
 from functools import lru_cache
 
-from sottovoce.core.errors import BrokenPromise
 from sottovoce.privacy.calibration import discrete_delta, gaussian_delta, gaussian_distance
 from sottovoce.privacy.domains import Interval, size
 from sottovoce.privacy.mechanisms import RESOLUTION, Gaussian, Laplace, Levels, Mechanism, Sphere
+from sottovoce.protocol.errors import BrokenPromise
 
 LARGEST_EPSILON = 12.0
 """Above it one report protects nobody; a device refuses."""
@@ -36,7 +36,7 @@ def verify(mechanism: Mechanism) -> None:
     >>> verify(calibrate("gaussian", Interval(-1, 1), Budget(20.0, 1e-5), "classical"))
     Traceback (most recent call last):
         ...
-    sottovoce.core.errors.BrokenPromise: epsilon 20 is above 12, where one report protects nobody: refused
+    sottovoce.protocol.errors.BrokenPromise: epsilon 20 is above 12, where one report protects nobody: refused
     """
     epsilon = mechanism.budget.epsilon
     if not epsilon > 0:

@@ -9,8 +9,8 @@ import numpy as np
 
 from sottovoce.learners.base import Learner
 from sottovoce.privacy.mechanisms import Mechanism
+from sottovoce.sim.channels import channel_of
 from sottovoce.sim.loop import begin, play_round, publish_state
-from sottovoce.sim.noise import channel_of
 from sottovoce.sim.run import (
     Case,
     Trace,

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from sottovoce.core.errors import ConfigurationError
+from sottovoce.protocol.errors import ConfigurationError
 
 
 def is_number(leaf: Any) -> bool:

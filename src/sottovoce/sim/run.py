@@ -15,11 +15,11 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.core.errors import ConfigurationError
 from sottovoce.learners.base import Learner
 from sottovoce.privacy.mechanisms import Mechanism
+from sottovoce.protocol.errors import ConfigurationError
+from sottovoce.sim.channels import channel_of
 from sottovoce.sim.loop import Setting, advance_all, begin_all
-from sottovoce.sim.noise import channel_of
 from sottovoce.sim.pytrees import join, split, stack
 from sottovoce.sim.random import simulation_key
 from sottovoce.sim.worlds.base import World

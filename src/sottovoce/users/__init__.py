@@ -2,10 +2,10 @@
 
 from typing import Any, Protocol
 
-from sottovoce.core.errors import UnknownName
-from sottovoce.core.links import link_of
-from sottovoce.core.task import Task
-from sottovoce.privacy.contract import domain_of
+from sottovoce.catalogue.resolve import domain_of
+from sottovoce.catalogue.task import Task
+from sottovoce.protocol.errors import UnknownName
+from sottovoce.protocol.links import link_of
 from sottovoce.users.generalized import GeneralizedUser
 from sottovoce.users.linear import LinearUser
 from sottovoce.users.scalar import ScalarUser

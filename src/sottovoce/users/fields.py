@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.core.contract import Category, Contract, Field, Flag, Number
-from sottovoce.core.errors import BadInput
+from sottovoce.protocol.contract import Contract
+from sottovoce.protocol.errors import BadInput
+from sottovoce.protocol.fields import Category, Field, Flag, Number
 
 Raw = Mapping[str, Any]
 

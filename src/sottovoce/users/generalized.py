@@ -11,9 +11,9 @@ Zheng et al. 2020, Algorithm 3, on the person's side. The loss is that of the li
 from dataclasses import dataclass
 from typing import Any
 
-from sottovoce.core.links import Link
-from sottovoce.core.messages import GeneralizedModel
 from sottovoce.privacy.domains import Gradient, Moments, shorten
+from sottovoce.protocol.links import Link
+from sottovoce.protocol.offers import GeneralizedModel
 from sottovoce.users.linear import optimistic_action
 
 

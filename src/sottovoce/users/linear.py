@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from sottovoce.core.messages import GeneralizedModel, LinearModel
 from sottovoce.privacy.domains import Moments
+from sottovoce.protocol.offers import GeneralizedModel, LinearModel
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce.core.contract import Contract, RewardTerms
-from sottovoce.core.links import link_of
-from sottovoce.core.task import Task, algorithm_of
+from sottovoce.catalogue.task import Task, algorithm_of
+from sottovoce.protocol.contract import Contract, RewardTerms
+from sottovoce.protocol.links import link_of
 
 
 @dataclass(frozen=True)

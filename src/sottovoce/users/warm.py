@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sottovoce.core.contract import Category, Contract, Field, Flag
-from sottovoce.core.errors import BadInput
+from sottovoce.protocol.contract import Contract
+from sottovoce.protocol.errors import BadInput
+from sottovoce.protocol.fields import Category, Field, Flag
 from sottovoce.users import user_of
 from sottovoce.users.fields import features
 from sottovoce.users.outcomes import outcomes_of
@@ -61,8 +62,8 @@ def answers(contract: Contract, cases: Iterable[Case], public: Any = None) -> li
     """What devices would say of these cases, but for the noise; `public` is the model, where that depends on it.
 
     >>> from datetime import date
-    >>> from sottovoce.core.contract import Privacy, TaskFile
-    >>> from sottovoce.privacy.contract import contract_of
+    >>> from sottovoce.catalogue.task_file import Privacy, TaskFile
+    >>> from sottovoce.catalogue.resolve import contract_of
     >>> file = TaskFile(id="h", learner="thompson", actions=("a", "b"), horizon=9, privacy=Privacy(epsilon=1.0),
     ...                 expires=date(2100, 1, 1))
     >>> answers(contract_of(file), cases(contract_of(file), [{"action": "b", "reward": "1"}]))

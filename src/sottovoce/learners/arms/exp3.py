@@ -16,9 +16,9 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from sottovoce.core.task import Task
+from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Offer, categorical, configuration, largest_noise, pick
-from sottovoce.privacy.decode import Noise
+from sottovoce.privacy.noise import Noise
 
 
 class State(NamedTuple):

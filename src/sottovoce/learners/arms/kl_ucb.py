@@ -23,10 +23,10 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from sottovoce.core.task import Task
+from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Offer, configuration
 from sottovoce.learners.tally import Tally, blank, heard, largest
-from sottovoce.privacy.decode import Noise
+from sottovoce.privacy.noise import Noise
 
 
 @configuration("arms", "bounded")

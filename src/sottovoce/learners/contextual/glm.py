@@ -36,14 +36,14 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from sottovoce.core.links import link_of
-from sottovoce.core.messages import GeneralizedModel
-from sottovoce.core.task import Task
+from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Offer, configuration
 from sottovoce.learners.contextual import gradient
 from sottovoce.learners.contextual.linucb import inverse
-from sottovoce.privacy.decode import Noise
 from sottovoce.privacy.domains import MomentEstimate
+from sottovoce.privacy.noise import Noise
+from sottovoce.protocol.links import link_of
+from sottovoce.protocol.offers import GeneralizedModel
 
 
 class Model(NamedTuple):

@@ -27,11 +27,11 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from sottovoce.core.messages import LinearModel
-from sottovoce.core.task import Task
+from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Offer, configuration
-from sottovoce.privacy.decode import Noise
 from sottovoce.privacy.domains import MomentEstimate
+from sottovoce.privacy.noise import Noise
+from sottovoce.protocol.offers import LinearModel
 
 
 class State(NamedTuple):

@@ -27,11 +27,11 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from sottovoce.core.task import Task
+from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Offer, configuration
 from sottovoce.learners.convex.one_point import scales_of
 from sottovoce.learners.convex.regions import on_sphere, region_of
-from sottovoce.privacy.decode import Noise
+from sottovoce.privacy.noise import Noise
 
 NEWTON_STEPS = 4
 

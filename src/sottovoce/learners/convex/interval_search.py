@@ -21,11 +21,11 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from sottovoce.core.errors import ConfigurationError
-from sottovoce.core.task import Task
+from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Offer, configuration, pick
 from sottovoce.learners.convex.regions import region_of
-from sottovoce.privacy.decode import Noise
+from sottovoce.privacy.noise import Noise
+from sottovoce.protocol.errors import ConfigurationError
 
 
 class State(NamedTuple):

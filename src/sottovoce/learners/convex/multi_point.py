@@ -28,12 +28,12 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from sottovoce.core.errors import ConfigurationError, UnknownName
-from sottovoce.core.task import Task
+from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Offer, configuration
 from sottovoce.learners.convex.descent import State, descend, start, step_size
 from sottovoce.learners.convex.regions import on_sphere, region_of
-from sottovoce.privacy.decode import Noise
+from sottovoce.privacy.noise import Noise
+from sottovoce.protocol.errors import ConfigurationError, UnknownName
 
 
 @configuration("directions", "design")

@@ -26,12 +26,12 @@ from typing import Any, NamedTuple
 
 import jax
 
-from sottovoce.core.errors import UnknownName
-from sottovoce.core.task import Task
+from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Offer, configuration, largest_noise
 from sottovoce.learners.convex.descent import State, descend, start, step_size
 from sottovoce.learners.convex.regions import on_sphere, region_of
-from sottovoce.privacy.decode import Noise
+from sottovoce.privacy.noise import Noise
+from sottovoce.protocol.errors import UnknownName
 
 
 @configuration()

@@ -14,8 +14,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from sottovoce.core.errors import ConfigurationError, UnknownName
 from sottovoce.learners.base import Key, configuration
+from sottovoce.protocol.errors import ConfigurationError, UnknownName
 
 
 class Region(Protocol):

@@ -24,12 +24,12 @@ sets are compared. Where two sets have exactly the same weight, that takes more 
 import jax
 import jax.numpy as jnp
 
-from sottovoce.core.errors import ConfigurationError, UnknownName
-from sottovoce.core.task import Task
+from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Offer, configuration
 from sottovoce.learners.pure_exploration.ranking import ranks
 from sottovoce.learners.tally import Tally, blank, heard, largest
-from sottovoce.privacy.decode import Noise
+from sottovoce.privacy.noise import Noise
+from sottovoce.protocol.errors import ConfigurationError, UnknownName
 
 RULES = ("theory", "stitched")
 

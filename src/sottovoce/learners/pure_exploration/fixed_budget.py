@@ -27,11 +27,11 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from sottovoce.core.errors import ConfigurationError, UnknownName
-from sottovoce.core.task import Task
+from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Offer, categorical, configuration, pick
 from sottovoce.learners.pure_exploration.ranking import ranks
-from sottovoce.privacy.decode import Noise
+from sottovoce.privacy.noise import Noise
+from sottovoce.protocol.errors import ConfigurationError, UnknownName
 
 
 class Phase(NamedTuple):

@@ -20,11 +20,11 @@ import math
 import jax
 import jax.numpy as jnp
 
-from sottovoce.core.errors import ConfigurationError, UnknownName
-from sottovoce.core.task import Task
+from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Offer, configuration
 from sottovoce.learners.tally import Tally, blank, heard, largest
-from sottovoce.privacy.decode import Noise
+from sottovoce.privacy.noise import Noise
+from sottovoce.protocol.errors import ConfigurationError, UnknownName
 
 
 @configuration("arms")

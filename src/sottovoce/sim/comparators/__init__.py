@@ -6,9 +6,9 @@ hears everything. No device can answer them (`privacy.contract.mechanism_of` ref
 
 from collections.abc import Callable
 
-from sottovoce.core.errors import UnknownName
-from sottovoce.core.task import Task
+from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Learner
+from sottovoce.protocol.errors import UnknownName
 from sottovoce.sim.comparators import (
     exp3,
     gloc,

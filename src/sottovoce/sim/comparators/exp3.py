@@ -24,7 +24,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from sottovoce.core.task import Task
+from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Offer, categorical, configuration, pick
 from sottovoce.sim.random import sealed, unsealed
 from sottovoce.users import LocalUser, user_of

@@ -18,12 +18,12 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from sottovoce.core.links import Link, link_of
-from sottovoce.core.messages import LinearModel
-from sottovoce.core.task import Task
+from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Offer, configuration
 from sottovoce.learners.contextual.gradient import in_ball
 from sottovoce.learners.contextual.linucb import inverse
+from sottovoce.protocol.links import Link, link_of
+from sottovoce.protocol.offers import LinearModel
 from sottovoce.sim.comparators.oful import with_features
 from sottovoce.sim.comparators.raw import Raw, RawUser
 

@@ -27,12 +27,12 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from sottovoce.core.messages import LinearModel
-from sottovoce.core.task import Task
+from sottovoce.catalogue.resolve import domain_of
+from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Offer, configuration
 from sottovoce.learners.contextual.linucb import inverse
-from sottovoce.privacy.contract import domain_of
 from sottovoce.privacy.domains import Moments
+from sottovoce.protocol.offers import LinearModel
 from sottovoce.sim.comparators.raw import Raw, RawUser
 from sottovoce.sim.comparators.tree import Tree, add, levels_for, normal_scale, open_nodes, released, sprout
 from sottovoce.sim.random import normals, sealed, unsealed

@@ -14,9 +14,9 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from sottovoce.core.messages import LinearModel
-from sottovoce.core.task import Task
+from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Offer, configuration
+from sottovoce.protocol.offers import LinearModel
 from sottovoce.sim.comparators.raw import Raw, RawUser
 
 

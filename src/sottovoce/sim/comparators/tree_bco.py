@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 import jax
 
-from sottovoce.core.task import Task
+from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Offer, configuration
 from sottovoce.learners.convex.regions import Region, on_sphere, region_of
 from sottovoce.sim.comparators.tree import (

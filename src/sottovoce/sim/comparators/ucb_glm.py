@@ -18,11 +18,11 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from sottovoce.core.links import Link, link_of
-from sottovoce.core.messages import LinearModel
-from sottovoce.core.task import Task
+from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Offer, configuration
 from sottovoce.learners.contextual.gradient import in_ball
+from sottovoce.protocol.links import Link, link_of
+from sottovoce.protocol.offers import LinearModel
 from sottovoce.sim.comparators.oful import with_features
 from sottovoce.sim.comparators.raw import Raw, RawUser
 

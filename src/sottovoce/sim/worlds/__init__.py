@@ -4,10 +4,10 @@ import inspect
 from collections.abc import Mapping
 from typing import Any
 
-from sottovoce.core.errors import ConfigurationError, UnknownName
-from sottovoce.core.study import first_world
-from sottovoce.core.task import Task
+from sottovoce.catalogue.task import Task
+from sottovoce.lab.study.file import first_world
 from sottovoce.learners.convex.regions import region_of
+from sottovoce.protocol.errors import ConfigurationError, UnknownName
 from sottovoce.sim.worlds.arms import Arms, SwitchingArms
 from sottovoce.sim.worlds.base import World
 from sottovoce.sim.worlds.convex import Absolute, Quadratic

@@ -6,8 +6,8 @@ from typing import Any, ClassVar, NamedTuple, cast
 import jax
 import jax.numpy as jnp
 
-from sottovoce.core.errors import ConfigurationError
 from sottovoce.learners.base import Key, configuration, pick
+from sottovoce.protocol.errors import ConfigurationError
 
 
 @configuration("arms")

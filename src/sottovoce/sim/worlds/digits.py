@@ -17,8 +17,8 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.core.errors import ConfigurationError
 from sottovoce.learners.base import Key, configuration
+from sottovoce.protocol.errors import ConfigurationError
 
 
 class Drawing(NamedTuple):

@@ -5,8 +5,8 @@ from typing import Any, ClassVar
 import jax
 import jax.numpy as jnp
 
-from sottovoce.core.links import Link
 from sottovoce.learners.base import Key, configuration
+from sottovoce.protocol.links import Link
 from sottovoce.sim.worlds.linear import Features
 
 

@@ -33,8 +33,8 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.core.errors import ConfigurationError
 from sottovoce.learners.base import Key, configuration
+from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.sim.ratings import LICENCE, Ratings, ratings_of
 
 

@@ -15,9 +15,10 @@ from typing import Any, ClassVar
 import jax
 import jax.numpy as jnp
 
-from sottovoce.core.contract import Category, Contract, Field, Flag, Number
-from sottovoce.core.links import link_of
 from sottovoce.learners.base import Key, configuration
+from sottovoce.protocol.contract import Contract
+from sottovoce.protocol.fields import Category, Field, Flag, Number
+from sottovoce.protocol.links import link_of
 from sottovoce.sim.worlds.base import World
 from sottovoce.sim.worlds.generalized import Logistic, Poisson, Probit
 from sottovoce.sim.worlds.linear import Linear

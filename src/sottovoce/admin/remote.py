@@ -1,0 +1,142 @@
+"""A server as its administrator and the fleet see it: a call per route; a problem becomes one line."""
+
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from typing import Any, TypeVar
+
+import msgspec
+import numpy as np
+
+from sottovoce.catalogue.task_file import TaskFile
+from sottovoce.client.transport import Http, Response, Transport
+from sottovoce.protocol.errors import Refused, Unreachable
+from sottovoce.protocol.offers import GeneralizedModel, LinearModel
+from sottovoce.protocol.wire import ModelDocument, Summary, TaskDocument, WarmRow, WarmRows
+
+Document = TypeVar("Document")
+
+TOKEN = "SOTTOVOCE_ADMIN_TOKEN"
+ADVICE = {
+    401: f"set {TOKEN} to the token that the server was started with",
+    403: f"set {TOKEN} to the token that the server was started with",
+    404: "`sottovoce task list` shows the tasks of this server",
+    413: "send less at once",
+    429: "wait and try again",
+}
+"""What helps, by the status of the problem."""
+
+NOT_READY = 503
+PATIENCE = 60.0
+"""Seconds that a server may take: to prepare its first offers, to take a report, to learn from all it took."""
+
+
+class Tasks(msgspec.Struct, frozen=True):
+    tasks: list[TaskDocument]
+
+
+class Heard(msgspec.Struct, frozen=True):
+    heard: int
+
+
+class Remote:
+    """One server. Without a token only what is public can be asked."""
+
+    def __init__(self, server: str, token: str = "", transport: Transport | None = None) -> None:
+        self._server = server
+        self._transport = transport or Http(server, timeout=PATIENCE)
+        self._headers = {"Authorization": f"Bearer {token}"} if token else {}
+
+    def task(self, id: str) -> TaskDocument:
+        return self._call("GET", f"/v1/tasks/{id}", TaskDocument)
+
+    def summary(self, id: str) -> Summary:
+        return self._call("GET", f"/v1/tasks/{id}/summary", Summary)
+
+    def settled(self, id: str) -> Summary:
+        """The summary, as soon as the server has learned from all reports that it took, or knows enough."""
+        pause, until = 0.001, time.monotonic() + PATIENCE
+        while time.monotonic() < until:
+            summary = self.summary(id)
+            if summary.learned >= summary.reports or summary.done:
+                return summary
+            time.sleep(pause)
+            pause = min(2 * pause, 0.05)
+        raise Unreachable(f"the server has not learned from the reports of {id} for {PATIENCE:g} seconds")
+
+    def model(self, id: str) -> LinearModel | GeneralizedModel:
+        """What devices choose by now."""
+        document = self._call("GET", f"/v1/tasks/{id}/model", ModelDocument)
+        kind = GeneralizedModel if document.kind == "generalized" else LinearModel
+        return kind(**{name: np.asarray(value, dtype=float) for name, value in document.model.items()})
+
+    def tasks(self) -> list[TaskDocument]:
+        return self._call("GET", "/v1/tasks", Tasks).tasks
+
+    def create(self, file: TaskFile) -> TaskDocument:
+        return self._call("POST", "/v1/tasks", TaskDocument, file)
+
+    def pause(self, id: str) -> TaskDocument:
+        return self._call("POST", f"/v1/tasks/{id}/pause", TaskDocument)
+
+    def resume(self, id: str) -> TaskDocument:
+        return self._call("POST", f"/v1/tasks/{id}/resume", TaskDocument)
+
+    def promote(self, id: str) -> TaskDocument:
+        return self._call("POST", f"/v1/tasks/{id}/promote", TaskDocument)
+
+    def export(self, id: str) -> Iterator[bytes]:
+        """The contract and the reports, a line each, read as they come: there may be many."""
+        address = f"{self._server.rstrip('/')}/v1/tasks/{id}/export"
+        try:
+            with urllib.request.urlopen(urllib.request.Request(address, headers=self._headers)) as lines:
+                yield from lines
+        except urllib.error.HTTPError as problem:
+            raise Refused(_problem(problem.code, problem.read())) from problem
+        except OSError as error:
+            raise Unreachable(self._nobody) from error
+
+    def warm(self, id: str, rows: list[WarmRow]) -> int:
+        return self._call("POST", f"/v1/tasks/{id}/warm", Heard, WarmRows(rows=rows)).heard
+
+    def _call(self, method: str, path: str, kind: type[Document], body: Any = None) -> Document:
+        answer = self._answer(method, path, body)
+        try:
+            return msgspec.json.decode(answer, type=kind)
+        except msgspec.DecodeError as error:
+            raise Refused(f"{self._server} is not a Sottovoce server of this version: {error}") from error
+
+    def _answer(self, method: str, path: str, body: Any = None) -> bytes:
+        sent = None if body is None else msgspec.json.encode(body)
+        response, until = self._request(method, path, sent), time.monotonic() + PATIENCE
+        while response.status == NOT_READY and time.monotonic() < until:
+            time.sleep(0.05)
+            response = self._request(method, path, sent)
+        if response.status >= 400:
+            raise Refused(_problem(response.status, response.body))
+        return response.body
+
+    def _request(self, method: str, path: str, body: bytes | None) -> Response:
+        try:
+            return self._transport.request(method, path, body, self._headers)
+        except OSError as error:
+            raise Unreachable(self._nobody) from error
+
+    @property
+    def _nobody(self) -> str:
+        return f"no server answers at {self._server}; start one with `sottovoce serve`, or name another with --server"
+
+
+class _Problem(msgspec.Struct, frozen=True):
+    title: str = ""
+    detail: str = ""
+
+
+def _problem(status: int, body: bytes) -> str:
+    try:
+        problem = msgspec.json.decode(body, type=_Problem)
+    except msgspec.DecodeError:
+        problem = _Problem()
+    said = problem.detail or problem.title or f"the server answered with status {status}"
+    return f"{said.rstrip('.')}; {ADVICE[status]}" if status in ADVICE else said

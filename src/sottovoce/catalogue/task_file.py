@@ -1,0 +1,163 @@
+"""The file that a team writes and reviews: one task in TOML."""
+
+import datetime
+import math
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from sottovoce.catalogue.files import load
+from sottovoce.catalogue.task import algorithm_of
+from sottovoce.protocol.budget import budget
+from sottovoce.protocol.contract import DAY, NAME, Limit, features_of
+from sottovoce.protocol.errors import ConfigurationError
+from sottovoce.protocol.fields import Field
+from sottovoce.protocol.strict import Strict
+
+UNITS = {"s": 1, "m": 60, "h": 3600, "d": DAY}
+LONGEST = 36_500 * DAY
+LARGEST = {"title": 1000, "horizon": 10**12, "publish_every": 10**9, "actions": 1000, "candidates": 1000, "fields": 500}
+"""What one server can carry for one task, with room to spare."""
+LARGEST_FEATURES = 2000
+LARGEST_TUNING = 1e9
+RESERVED = {"learner", "preset", "arms", "dimension", "rounds", "epsilon", "delta", "region"}
+
+
+class Privacy(Strict, frozen=True, kw_only=True):
+    """`[privacy]`: what one report costs, and what all of them may cost together."""
+
+    epsilon: float
+    delta: float | None = None
+    quieter: tuple[float, ...] | None = None
+    """Smaller budgets that a device may choose instead; a half and a quarter when left out."""
+    lifetime: float | None = None
+    """All reports of one device to this task together; ten reports when left out."""
+    lifetime_delta: float = 0.0
+    window: float | None = None
+    """All reports of one device within `window_days`; the lifetime budget when left out."""
+    window_days: int = 7
+
+
+class Reward(Strict, frozen=True, kw_only=True):
+    """`[reward]`: its range (declared once, clipped on the device) and what counts when none comes in time."""
+
+    low: float = 0.0
+    high: float = 1.0
+    default: float = 0.0
+    wait: str = "1h"
+
+
+class TaskFile(Strict, frozen=True, kw_only=True):
+    """One task as a team writes and reviews it."""
+
+    id: str
+    learner: str
+    horizon: int
+    """About how many reports are expected: learners plan for it."""
+    privacy: Privacy
+    expires: datetime.date
+    title: str = ""
+    preset: str = "practical"
+    actions: tuple[str, ...] = ()
+    """The names of the actions; with fields, the fields describe the person."""
+    candidates: int = 0
+    """Instead of named actions: how many an app may show at once, each described by the fields."""
+    fields: dict[str, Field] = msgspec.field(default_factory=dict)
+    region: dict[str, Any] = msgspec.field(default_factory=dict)
+    """For learners of points: the convex set they are in."""
+    dimension: int = 0
+    """For learners of points: how many coordinates."""
+    reward: Reward = Reward()
+    publish_every: int = 0
+    """Reports between two models; a two-hundredth of the horizon when left out."""
+    delay: str = "10m"
+    """A device waits at random up to so long before it sends."""
+    retention: str = "90d"
+    """How long single reports are kept; what was learned from them stays."""
+    mode: Literal["live", "apprentice"] = "live"
+    """An apprentice only learns: devices show what the app would have shown anyway."""
+    tuning: dict[str, float | str] = msgspec.field(default_factory=dict)
+
+
+def load_task_file(path: Path) -> TaskFile:
+    """A task from its TOML file."""
+    return load(path, TaskFile, "a task")
+
+
+def seconds(text: str) -> int:
+    """A duration.
+
+    >>> seconds("90s"), seconds("24h"), seconds("30d")
+    (90, 86400, 2592000)
+    """
+    number, unit = text[:-1], text[-1:]
+    if not (number.isascii() and number.isdigit() and unit in UNITS):
+        raise ConfigurationError(f"a duration is a whole number and one of s, m, h, d, as in '24h'; got {text!r}")
+    if len(number) > 9 or int(number) * UNITS[unit] > LONGEST:
+        raise ConfigurationError(f"a duration is at most {LONGEST // DAY}d, got {text!r}")
+    return int(number) * UNITS[unit]
+
+
+def check_file(file: TaskFile) -> None:
+    """Refuse what cannot work; the numbers of the learner are checked when the task is built."""
+    if not NAME.fullmatch(file.id):
+        raise ConfigurationError(f"id must be lower-case letters, digits and dashes, got {file.id!r}")
+    algorithm = algorithm_of(file.learner)
+    if algorithm.trust != "local":
+        raise ConfigurationError(f"{file.learner} hears raw data; it exists in simulation only")
+    if algorithm.actions == "features":
+        if not file.fields:
+            raise ConfigurationError(f"{file.learner} learns from features: declare at least one in [fields.NAME]")
+        if bool(file.actions) == (file.candidates > 0):
+            raise ConfigurationError("name the actions, or say how many candidates there are at most; not both")
+    elif file.fields or file.candidates:
+        raise ConfigurationError(f"{file.learner} takes no features; leave fields and candidates out")
+    if algorithm.actions == "points" and file.actions:
+        raise ConfigurationError(f"{file.learner} chooses points of a region; leave actions out")
+    if len(set(file.actions)) < len(file.actions):
+        raise ConfigurationError(f"actions must have different names, got {list(file.actions)}")
+    reward = file.reward
+    if not (math.isfinite(reward.low) and math.isfinite(reward.high) and reward.low < reward.high):
+        raise ConfigurationError(f"the reward needs finite low < high, got ({reward.low}, {reward.high})")
+    if not reward.low <= reward.default <= reward.high:
+        raise ConfigurationError(f"the default reward {reward.default:g} is outside {reward.low:g} to {reward.high:g}")
+    if file.mode == "apprentice" and algorithm.actions != "features":
+        raise ConfigurationError("an apprentice learns from what others choose: only tasks with features can do that")
+    for name, most in LARGEST.items():
+        value = getattr(file, name)
+        if (count := value if isinstance(value, int) else len(value)) > most:
+            raise ConfigurationError(f"{name}: at most {most:,}, got {_short(count)}")
+    if features_of(file) > LARGEST_FEATURES:
+        raise ConfigurationError(f"the features have {features_of(file):,} coordinates; at most {LARGEST_FEATURES:,}")
+    if reserved := RESERVED & file.tuning.keys():
+        raise ConfigurationError(f"{min(reserved)} is not tuning; it has its own place in the file")
+    for name, value in file.tuning.items():
+        if isinstance(value, float) and not abs(value) <= LARGEST_TUNING:
+            raise ConfigurationError(f"{name} must be a number up to {LARGEST_TUNING:g}, got {value:g}")
+    if file.publish_every < 0:
+        raise ConfigurationError(f"publish_every must be at least 1, got {file.publish_every}")
+
+
+def _short(number: int) -> str:
+    return f"{number:,}" if number < 10**15 else "much more"
+
+
+def limit_of(privacy: Privacy) -> Limit:
+    """What all reports of one device may cost; ten reports where the file does not say."""
+    lifetime = 10 * privacy.epsilon if privacy.lifetime is None else privacy.lifetime
+    window = lifetime if privacy.window is None else privacy.window
+    budget(lifetime, privacy.lifetime_delta)
+    if not privacy.epsilon <= window <= lifetime:
+        raise ConfigurationError(
+            f"budgets must grow from one report to a window to a lifetime, got {privacy.epsilon:g}, {window:g}, "
+            f"{lifetime:g}"
+        )
+    if privacy.window_days < 1:
+        raise ConfigurationError(f"window_days must be at least 1, got {privacy.window_days}")
+    return Limit(
+        lifetime=lifetime,
+        lifetime_delta=privacy.lifetime_delta,
+        window=window,
+        window_days=privacy.window_days,
+    )

@@ -1,0 +1,142 @@
+"""A folder of results: what was run, with what, and every curve. A study that was interrupted goes on where it was."""
+
+import csv
+import hashlib
+import json
+import platform
+import zipfile
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from sottovoce.catalogue.resolve import mechanism_of
+from sottovoce.lab.study.cells import Cell, Curve, Study
+from sottovoce.privacy.decode import report_size
+
+
+class Folder:
+    """`manifest.json` (versions, configuration, seed), `cells/` (finished curves), `traces.csv` and `rows.json`."""
+
+    def __init__(self, path: Path, study: Study) -> None:
+        self.path, self.study = path, study
+        self.cells = path / "cells"
+        self.cells.mkdir(parents=True, exist_ok=True)
+        manifest = {"study": msgspec.to_builtins(study), "versions": versions(), "code": code_digest()}
+        if self._read_manifest() != manifest:  # other numbers or other code: what lies here does not belong to it
+            for file in self.cells.glob("*.npz"):
+                file.unlink()
+            (path / "manifest.json").write_text(json.dumps(manifest, indent=2))
+
+    def load(self, cell: Cell) -> Curve | None:
+        """The finished curve of this cell, if there is one."""
+        try:
+            with np.load(self.cells / f"{cell.name}.npz") as stored:
+                correct = stored.get("correct", None)
+                seconds = float(stored["seconds"])
+                required = (stored["rounds"], stored["regret"], seconds, stored["samples"], stored["stopped"])
+                return Curve(cell, *required, correct)
+        except (OSError, KeyError, ValueError, zipfile.BadZipFile):
+            return None
+
+    def save(self, curve: Curve) -> None:
+        """Written whole or not at all."""
+        target = self.cells / f"{curve.cell.name}.npz"
+        partial = target.with_suffix(".partial.npz")
+        arrays = {name: getattr(curve, name) for name in curve._fields[1:]}
+        np.savez(partial, **{name: array for name, array in arrays.items() if array is not None})
+        partial.replace(target)
+
+    def export(self, curves: list[Curve], parquet: bool = False) -> None:
+        """Every curve as one table, for other tools."""
+        columns = ("role", "world", "epsilon", "seed", "rounds", "regret")
+        if parquet:
+            _write_parquet(self.path / "traces.parquet", columns, list(_long(curves)))
+        else:
+            with (self.path / "traces.csv").open("w", newline="") as file:
+                writer = csv.writer(file)
+                writer.writerow(columns)
+                writer.writerows(_long(curves))
+        (self.path / "rows.json").write_text(json.dumps({"rows": [row(self.study, c) for c in curves]}, indent=2))
+
+    def _read_manifest(self) -> Any:
+        try:
+            return json.loads((self.path / "manifest.json").read_text())
+        except (OSError, ValueError):
+            return None
+
+
+def row(study: Study, curve: Curve) -> dict[str, Any]:
+    """One row of the stable JSON contract."""
+    cell, contract = curve.cell, curve.cell.task
+    mean, low, high = (float(series[-1]) for series in curve.interval())
+    uniform = cell.role == "uniform"
+    return {
+        "role": cell.role,
+        "learner": "uniform" if uniform else contract.learner,
+        "preset": None if uniform else contract.preset,
+        "mechanism": contract.mechanism if cell.reports else None,
+        "world": cell.world,
+        "dimension": study.dimension,
+        "arms": study.arms,
+        "region": dict(study.region),
+        "options": dict(study.options),
+        "epsilon": contract.epsilon if cell.private else None,
+        "delta": contract.delta if cell.private else None,
+        "rounds": study.rounds,
+        "seeds": study.seeds,
+        "publish_every": study.publish_every,
+        "delay": study.delay,
+        "regret": mean,
+        "regret_low": low,
+        "regret_high": high,
+        "growth": None if np.isnan(curve.growth()) else curve.growth(),
+        "bytes_per_report": report_size(mechanism_of(contract)) if cell.reports else None,
+        "seconds": curve.seconds,
+        **_best_arm(curve),
+    }
+
+
+def _best_arm(curve: Curve) -> dict[str, float]:
+    """What a run that looks for the best arm adds: mean samples, the shares of right answers and of stopped runs."""
+    if curve.correct is None:
+        return {}
+    return {
+        "samples": float(curve.samples.mean()),
+        "correct": float(curve.correct.mean()),
+        "stopped": float(curve.stopped.mean()),
+    }
+
+
+def versions() -> dict[str, str]:
+    """What the numbers were made with."""
+    return {"python": platform.python_version()} | {
+        name: metadata.version(name) for name in ("sottovoce", "numpy", "jax", "jaxlib")
+    }
+
+
+def code_digest() -> str:
+    """A hash of our own source: results of another version are never taken for this one's."""
+    root = Path(__file__).resolve().parents[1]
+    digest = hashlib.sha256()
+    for file in sorted([*root.rglob("*.py"), *root.rglob("*.toml")]):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _long(curves: list[Curve]) -> Any:
+    for curve in curves:
+        epsilon = curve.cell.task.epsilon if curve.cell.private else None
+        for seed, regrets in enumerate(curve.regret):
+            for rounds, regret in zip(curve.rounds, regrets, strict=True):
+                yield curve.cell.role, curve.cell.world, epsilon, seed, int(rounds), float(regret)
+
+
+def _write_parquet(path: Path, columns: tuple[str, ...], rows: list[tuple]) -> None:
+    import pyarrow
+    import pyarrow.parquet
+
+    table = pyarrow.table({name: list(values) for name, values in zip(columns, zip(*rows, strict=True), strict=True)})
+    pyarrow.parquet.write_table(table, path)

@@ -1,0 +1,74 @@
+"""Every error Sottovoce raises on purpose.
+
+SottovoceError
+├── ConfigurationError   a human chose a value that cannot work
+│   └── UnknownName      a learner, preset, world or mechanism that is not in its registry
+├── PrivacyError         the gate refuses; nothing has left the device
+│   ├── BadInput         the raw data is not what the domain declares
+│   ├── BrokenPromise    the mechanism's numbers do not give the promised budget
+│   ├── BudgetExhausted  one more report would exceed the owner's limit
+│   ├── ContractRefused  a task asks for more than the owner allows, or its contract is not what it claims to be
+│   └── ContractChanged  another contract under the name of one that was joined
+├── Unreachable          the server does not answer and nothing is cached
+├── Refused              the server answers, with a problem
+└── WireError            bytes that are not a report of this task
+"""
+
+from collections.abc import Iterable
+
+
+class SottovoceError(Exception):
+    """The root of the tree: `except SottovoceError` catches all of them and nothing else."""
+
+
+class ConfigurationError(SottovoceError, ValueError):
+    """A human chose a value that cannot work."""
+
+
+class UnknownName(ConfigurationError):
+    """A name that is not in its registry; the message lists those that are.
+
+    >>> raise UnknownName("learner", "linucv", ["linucb", "kl-ucb"])
+    Traceback (most recent call last):
+        ...
+    sottovoce.protocol.errors.UnknownName: unknown learner 'linucv'; choose one of: kl-ucb, linucb
+    """
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        super().__init__(f"unknown {kind} {name!r}; choose one of: {', '.join(sorted(known))}")
+
+
+class PrivacyError(SottovoceError):
+    """The gate refuses; nothing has left the device."""
+
+
+class BadInput(PrivacyError, ValueError):
+    """The raw data is not what the domain declares (NaN, infinity, wrong length)."""
+
+
+class BrokenPromise(PrivacyError):
+    """The mechanism's numbers do not give the promised budget."""
+
+
+class BudgetExhausted(PrivacyError):
+    """One more report would exceed the owner's limit."""
+
+
+class ContractRefused(PrivacyError):
+    """A task asks for more than the owner allows, or its contract is not what it claims to be."""
+
+
+class ContractChanged(PrivacyError):
+    """Another contract under the name of one that was joined."""
+
+
+class Unreachable(SottovoceError):
+    """The server does not answer and nothing is cached."""
+
+
+class Refused(SottovoceError):
+    """The server answers, with a problem; the message says what to do."""
+
+
+class WireError(SottovoceError, ValueError):
+    """Bytes that are not a report of this task."""

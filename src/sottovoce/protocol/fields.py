@@ -1,0 +1,41 @@
+"""Fields: what an app knows of a person or of a candidate, as a task declares them."""
+
+import math
+
+from sottovoce.protocol.strict import Strict
+
+
+class Number(Strict, frozen=True, kw_only=True, tag_field="kind", tag="number"):
+    """A number in a declared range; what lies outside is clipped."""
+
+    low: float
+    high: float
+
+    width = 1
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high):
+            raise ValueError(f"a number field needs finite low < high, got ({self.low}, {self.high})")
+
+
+class Category(Strict, frozen=True, kw_only=True, tag_field="kind", tag="category"):
+    """One of a few words; any other word counts as none of them."""
+
+    values: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.values) < 2 or len(set(self.values)) < len(self.values):
+            raise ValueError(f"a category needs at least two different values, got {list(self.values)}")
+
+    @property
+    def width(self) -> int:
+        return len(self.values)
+
+
+class Flag(Strict, frozen=True, kw_only=True, tag_field="kind", tag="flag"):
+    """Yes or no."""
+
+    width = 1
+
+
+Field = Number | Category | Flag

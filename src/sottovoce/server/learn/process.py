@@ -1,0 +1,199 @@
+"""The process beside the server that learns: it reads the journal, folds, and publishes. `python -m ... FOLDER`.
+
+The server pokes it with a line on its standard input whenever the journal has grown, and it answers with lines of JSON.
+When its input ends the server is gone, by intention or not, and so is the learner. It never blocks serving: the two
+share nothing but files, and everything it writes can be computed again from the journal.
+"""
+
+import fcntl
+import logging
+import os
+import select
+import signal
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from sottovoce.server.logs import log, to_stderr
+from sottovoce.server.published import open_seconds
+from sottovoce.server.store import Entry, Publication, Store, TaskRow
+from sottovoce.server.store.sqlite import SqliteStore
+
+READ = 2048
+"""Entries of the journal read at once."""
+SNAPSHOT_SECONDS = 2.0
+IDLE_SECONDS = 60.0
+RESTS, REST_SECONDS = 5, 0.1
+"""After some work it rests so many times as long, within a limit: reports gather, and serving has the cores. While
+there is more to read it rests as long as it worked."""
+
+
+class News(msgspec.Struct, frozen=True, kw_only=True):
+    """What the server is told: how far one task is."""
+
+    task: int
+    learned: int
+    published: int
+    state: str
+    seq: int
+    done: bool
+    fresh: bool
+    """Is there a new publication?"""
+    base: bool = False
+    """Was the snapshot saved that replay may start from?"""
+    broken: bool = False
+    """Did its learner fail? Then it learns nothing more until the server starts again."""
+
+
+class Learning:
+    """All tasks of one store, carried forward."""
+
+    def __init__(self, store: Store) -> None:
+        from sottovoce.server.learn.folding import Fold
+
+        self._build, self._store = Fold, store
+        self._folds: dict[int, Fold] = {}
+        self._broken: set[int] = set()
+        self._cursor: int | None = None
+        self._saved: dict[int, float] = {}
+        self.behind = False
+        """Is there probably more to read?"""
+
+    def catch_up(self) -> list[News]:
+        """Read what is new, at most READ entries; nothing new gives no news."""
+        newest = max(self._folds.keys() | self._broken, default=0)
+        news = [self._guarded(row.number, self._begin, row) for row in self._store.tasks(newest)]
+        if self._cursor is None:
+            self._cursor = min((fold.seq for fold in self._folds.values()), default=0)
+        entries = self._store.entries(self._cursor, READ)
+        self.behind = len(entries) == READ
+        if not entries:
+            return news
+        self._cursor = entries[-1].seq
+        for number in dict.fromkeys(entry.report.task for entry in entries):
+            if number not in self._broken:
+                own = [entry for entry in entries if entry.report.task == number]
+                news.append(self._guarded(number, self._advance, number, own))
+        return news
+
+    def _advance(self, number: int, entries: list[Entry]) -> News:
+        fresh = False
+        for publication in self._folds[number].advance(entries):
+            self._publish(number, publication)
+            fresh = True
+        self._keep(number)
+        return self._news(number, fresh=fresh)
+
+    def _guarded(self, number: int, work: Callable[..., News], *arguments: Any) -> News:
+        """A task whose learner fails is set aside; the others go on."""
+        try:
+            return work(*arguments)
+        except Exception:
+            log("a task's learner failed; it is set aside", logging.ERROR, failure=True, task=number)
+            self._broken.add(number)
+            self._folds.pop(number, None)
+            return News(task=number, learned=0, published=0, state="", seq=0, done=False, fresh=False, broken=True)
+
+    def knows(self, number: int) -> bool:
+        return number in self._folds
+
+    def base(self, number: int) -> News:
+        """Keep a snapshot from which replay may start: what comes before it may be forgotten."""
+        self._keep(number, now=True)  # first: what is forgotten must be in the snapshot that learning resumes from
+        self._store.save(number, self._folds[number].snapshot(base=True))
+        return self._news(number, base=True)
+
+    def finish(self) -> None:
+        for number in self._folds:
+            self._keep(number, now=True)
+
+    def _begin(self, row: TaskRow) -> News:
+        memos = {publication.version: publication.memo for publication in self._store.publications(row.number)}
+        snapshot = self._store.snapshot(row.number)
+        fold = self._folds[row.number] = self._build(row.contract, snapshot, memos)
+        if snapshot is None:
+            self._publish(row.number, fold.publication())
+            self._keep(row.number, now=True)
+        return self._news(row.number, fresh=True)
+
+    def _publish(self, number: int, publication: Publication) -> None:
+        now = int(time.time())
+        self._store.publish(number, publication, now, now - open_seconds(self._folds[number].contract))
+
+    def _keep(self, number: int, *, now: bool = False) -> None:
+        if now or time.monotonic() - self._saved.get(number, 0.0) > SNAPSHOT_SECONDS:
+            self._store.save(number, self._folds[number].snapshot())
+            self._saved[number] = time.monotonic()
+
+    def _news(self, number: int, *, fresh: bool = False, base: bool = False) -> News:
+        fold = self._folds[number]
+        return News(
+            task=number,
+            learned=fold.learned,
+            published=fold.published,
+            state=fold.digest(),
+            seq=fold.seq,
+            done=fold.done(),
+            fresh=fresh,
+            base=base,
+        )
+
+
+def replay(store: Store, task: TaskRow) -> str:
+    """The hash of the state that the journal gives, from the first report kept on."""
+    import jax
+
+    from sottovoce.server.learn.folding import Fold
+
+    with jax.enable_x64(True):
+        memos = {publication.version: publication.memo for publication in store.publications(task.number)}
+        fold = Fold(task.contract, store.snapshot(task.number, base=True), memos)
+        for _ in fold.advance(list(store.entries_of(task.number, fold.seq))):
+            pass
+        return fold.digest()
+
+
+def listen(wait: float) -> list[int] | None:
+    """Tasks to keep a base of, by number; none for a mere poke or after waiting; None when the server is gone."""
+    if not select.select([sys.stdin], [], [], wait)[0]:
+        return []
+    said = os.read(sys.stdin.fileno(), 65536)
+    return [int(line) for line in said.split(b"\n") if line] if said else None
+
+
+def main(folder: Path) -> None:
+    to_stderr()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal interrupts both; the server says when it is time
+    with open(folder / "learner.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # an older one may still be about to notice that its server is gone
+        if (wanted := listen(0.0)) is not None:  # this one's may be gone as well by now
+            learn(folder, wanted)
+
+
+def learn(folder: Path, wanted: list[int] | None) -> None:
+    """Until the server is gone."""
+    import jax
+
+    with jax.enable_x64(True):
+        learning = Learning(SqliteStore(folder))
+        while wanted is not None:
+            start = time.monotonic()
+            news = learning.catch_up()
+            news += [learning.base(number) for number in wanted if learning.knows(number)]
+            try:
+                os.write(sys.stdout.fileno(), b"".join(msgspec.json.encode(one) + b"\n" for one in news))
+            except BrokenPipeError:  # the server is gone, so nobody listens
+                break
+            if news:
+                worked = time.monotonic() - start
+                time.sleep(min(worked if learning.behind else RESTS * worked, REST_SECONDS))
+            wanted = listen(0.0 if news else IDLE_SECONDS)
+        learning.finish()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,49 @@
+"""Logs as lines of JSON: what happened and when, by route and task; no address, no header, no body, no token."""
+
+import datetime
+import logging
+import sys
+from typing import Any
+
+import msgspec
+
+LOG = logging.getLogger("sottovoce.server")
+
+
+class JsonLines(logging.Formatter):
+    """One object a line; `extra={"fields": {...}}` adds to it.
+
+    >>> record = logging.LogRecord("x", logging.INFO, "", 0, "task created", None, None)
+    >>> JsonLines().format(record).split('"event"')[1]
+    ':"task created"}'
+    """
+
+    def format(self, record: logging.LogRecord) -> str:
+        moment = datetime.datetime.fromtimestamp(record.created, datetime.UTC).isoformat(timespec="milliseconds")
+        line: dict[str, Any] = {"time": moment, "level": record.levelname.lower(), "event": record.getMessage()}
+        line |= getattr(record, "fields", {})
+        if record.exc_info and record.exc_info[0]:
+            line["error"] = record.exc_info[0].__name__
+            line["trace"] = _places(record)
+        return msgspec.json.encode(line).decode()
+
+
+def log(event: str, level: int = logging.INFO, *, failure: bool = False, **fields: Any) -> None:
+    """Write one line; with `failure`, where the current exception came from (but not what it says: it may quote)."""
+    LOG.log(level, event, extra={"fields": fields}, exc_info=failure)
+
+
+def to_stderr() -> None:
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonLines())
+    LOG.handlers[:], LOG.propagate = [handler], False
+    LOG.setLevel(logging.INFO)
+
+
+def _places(record: logging.LogRecord) -> list[str]:
+    places, trace = [], record.exc_info[2] if record.exc_info else None
+    while trace:
+        code = trace.tb_frame.f_code
+        places.append(f"{code.co_qualname if hasattr(code, 'co_qualname') else code.co_name}:{trace.tb_lineno}")
+        trace = trace.tb_next
+    return places
