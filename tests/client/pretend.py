@@ -9,7 +9,7 @@ import numpy as np
 from sottovoce.catalogue.resolve import contract_of
 from sottovoce.catalogue.task import algorithm_of
 from sottovoce.catalogue.task_file import Privacy, Reward, TaskFile
-from sottovoce.client.transport import Response
+from sottovoce.client.http import Response
 from sottovoce.protocol.contract import Contract, Status
 from sottovoce.protocol.fields import Category, Flag, Number
 from sottovoce.protocol.wire import ModelDocument, TaskDocument, version_of

@@ -19,7 +19,7 @@ from sottovoce.catalogue.task import algorithms
 from sottovoce.catalogue.task_file import Privacy, Reward
 from sottovoce.client import Device, Limits
 from sottovoce.client.answers import context_of
-from sottovoce.client.transport import Response
+from sottovoce.client.http import Response
 from sottovoce.privacy.decode import decode
 from sottovoce.privacy.exact import privatise
 from sottovoce.protocol.codec import from_text

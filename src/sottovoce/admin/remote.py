@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from sottovoce.catalogue.task_file import TaskFile
-from sottovoce.client.transport import Http, Response, Transport
+from sottovoce.client.http import Http, Response, Transport
 from sottovoce.protocol.errors import Refused, Unreachable
 from sottovoce.protocol.offers import GeneralizedModel, LinearModel
 from sottovoce.protocol.wire import ModelDocument, Summary, TaskDocument, WarmRow, WarmRows

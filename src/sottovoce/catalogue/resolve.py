@@ -1,19 +1,25 @@
-"""From names to the gates they declare: a task's domain and mechanism, and a task file's whole contract."""
+"""From names to numbers: a task's domain and mechanism, and the contract that a task file declares."""
 
-from dataclasses import asdict
+import msgspec
 
-from sottovoce.catalogue.task import Task, algorithm_of, task
+from sottovoce.catalogue.task import Learning, Task, algorithm_of, task
 from sottovoce.catalogue.task_file import TaskFile, check_file, limit_of, seconds
 from sottovoce.privacy.calibration import calibrate
-from sottovoce.privacy.domains import DOMAINS, Domain
-from sottovoce.privacy.mechanisms import MECHANISMS, Mechanism
+from sottovoce.privacy.domains import Domain, domain_from
+from sottovoce.privacy.mechanisms import Mechanism, numbers_of
 from sottovoce.privacy.promise import verify
 from sottovoce.protocol.budget import Budget
-from sottovoce.protocol.contract import Contract, Gate, RewardTerms, features_of
-from sottovoce.protocol.errors import BrokenPromise, ConfigurationError, UnknownName
+from sottovoce.protocol.contract import FORMAT, ByModel, ByTicket
+from sottovoce.protocol.errors import ConfigurationError
+from sottovoce.protocol.fields import width_of
+from sottovoce.protocol.links import link_of
+from sottovoce.protocol.numbers import to_decimals
 
 QUIETER = (0.5, 0.25)
 """Shares of the task's epsilon that a device may choose instead, where the file does not say."""
+
+MODELS = 200
+"""How many models are published over the horizon, where the file does not say."""
 
 
 def domain_of(task: Task) -> Domain:
@@ -23,11 +29,7 @@ def domain_of(task: Task) -> Domain:
     >>> domain_of(task("tsallis-inf", arms=3, rounds=10, epsilon=1.0))
     Interval(low=0.0, high=1.0)
     """
-    numbers = dict(task.domain)
-    kind = str(numbers.pop("kind"))
-    if kind not in DOMAINS:
-        raise UnknownName("domain", kind, DOMAINS)
-    return DOMAINS[kind](**numbers)
+    return domain_from(task.domain)
 
 
 def mechanism_of(task: Task) -> Mechanism:
@@ -42,70 +44,97 @@ def mechanism_of(task: Task) -> Mechanism:
     return calibrate(task.mechanism, domain_of(task), task.budget, task.formula)
 
 
-# --- gates: mechanisms as they travel in a contract ------------------------------------------------------------------
-
-
-def gate_of(mechanism: Mechanism) -> Gate:
-    """The mechanism's own integers; its kind and its domain stand in the task.
-
-    >>> from sottovoce import task
-    >>> gate_of(mechanism_of(task("tsallis-inf", arms=3, rounds=10, epsilon=1.0))).numbers
-    {'levels': 2, 'keep': 2850325, 'flip': 1048576}
-    """
-    numbers = {name: value for name, value in asdict(mechanism).items() if name not in ("domain", "budget")}
-    return Gate(epsilon=mechanism.budget.epsilon, delta=mechanism.budget.delta, numbers=numbers)
-
-
-def mechanism_from(task: Task, gate: Gate) -> Mechanism:
-    """The mechanism that a contract describes, verified: its integers keep the gate's budget, or it is refused."""
-    if task.mechanism not in MECHANISMS:
-        raise UnknownName("mechanism", task.mechanism, MECHANISMS)
-    try:
-        mechanism = MECHANISMS[task.mechanism](domain_of(task), Budget(gate.epsilon, gate.delta), **gate.numbers)
-    except TypeError as error:
-        raise BrokenPromise(f"the gate's numbers do not describe {task.mechanism}: {sorted(gate.numbers)}") from error
-    verify(mechanism)
-    return mechanism
-
-
-# --- the whole contract ----------------------------------------------------------------------------------------------
-
-
-def contract_of(file: TaskFile) -> Contract:
-    """The contract that a task file declares; refuses what cannot work or does not keep its promise."""
+def contract_of(file: TaskFile) -> bytes:
+    """The contract that a task file declares, as it is served; refuses what cannot work or breaks its promise."""
     check_file(file)
+    resolved = task_from(file)
+    reward, (unit_low, unit_high) = file.reward, _unit(resolved)
+    contract = {
+        "format": FORMAT,
+        "id": file.id,
+        "title": file.title,
+        "offers": msgspec.to_builtins(offers_of(resolved, file)),
+        "domain": resolved.domain,
+        "mechanism": resolved.mechanism,
+        "gates": [
+            {"epsilon": one.budget.epsilon, "delta": one.budget.delta, "numbers": numbers_of(one)}
+            for one in _mechanisms(file, resolved)
+        ],
+        "limit": msgspec.to_builtins(limit_of(file.privacy)),
+        "reward": {
+            "low": reward.low,
+            "high": reward.high,
+            "default": reward.default,
+            "wait": seconds(reward.wait),
+            "unit_low": unit_low,
+            "unit_high": unit_high,
+        },
+        "delay": seconds(file.delay),
+        "expires": file.expires.isoformat(),
+        "retention": seconds(file.retention),
+        "extensions": {},
+        "learning": msgspec.to_builtins(_learning(file, resolved)),
+    }
+    return msgspec.json.encode(to_decimals(contract))
+
+
+def task_from(file: TaskFile) -> Task:
+    """The task that a file declares."""
     contextual = algorithm_of(file.learner).actions == "features"
-    resolved = task(
+    return task(
         file.learner,
         file.preset,
         arms=file.candidates or len(file.actions),
-        dimension=features_of(file) if contextual else file.dimension,
+        dimension=width_of(file.fields) * max(len(file.actions), 1) if contextual else file.dimension,
         rounds=file.horizon,
         epsilon=file.privacy.epsilon,
         delta=file.privacy.delta,
         region=file.region,
         **file.tuning,
     )
-    reward = file.reward
-    return Contract(
-        id=file.id,
-        title=file.title,
-        offers="model" if contextual else "tickets",
-        task=resolved,
+
+
+def offers_of(task: Task, file: TaskFile) -> ByModel | ByTicket:
+    """How devices learn what to choose."""
+    if algorithm_of(task.learner).actions != "features":
+        return ByTicket(actions=file.actions, dimension=file.dimension, slopes=task.user == "slope")
+    return ByModel(
+        model=task.user,
+        fields=file.fields,
         actions=file.actions,
         candidates=file.candidates,
-        fields=file.fields,
-        gates=tuple(gate_of(mechanism) for mechanism in _mechanisms(file, resolved)),
-        limit=limit_of(file.privacy),
-        reward=RewardTerms(low=reward.low, high=reward.high, default=reward.default, wait=seconds(reward.wait)),
-        publish_every=file.publish_every or max(1, file.horizon // 200),
-        delay=seconds(file.delay),
-        expires=file.expires,
-        retention=seconds(file.retention),
+        link=link_of(task.tuning) if "link" in task.tuning else None,
     )
 
 
+def _learning(file: TaskFile, task: Task) -> Learning:
+    return Learning(
+        learner=task.learner,
+        preset=task.preset,
+        formula=task.formula,
+        tuning=to_decimals(task.tuning),
+        region=task.region,
+        horizon=file.horizon,
+        publish_every=file.publish_every or max(1, file.horizon // MODELS),
+    )
+
+
+def _unit(task: Task) -> tuple[float, float]:
+    """The scale on which messages speak of the reward."""
+    if "link" in task.tuning:
+        link = link_of(task.tuning)
+        return link.low, link.high
+    match task.user:
+        case "scalar":
+            return float(task.domain["low"]), float(task.domain["high"])
+        case "slope":
+            return 0.0, 1.0
+        case _:
+            return -1.0, 1.0
+
+
 def _mechanisms(file: TaskFile, resolved: Task) -> list[Mechanism]:
+    """One for every budget that a device may choose, the task's own first."""
     full = mechanism_of(resolved)
     quieter = file.privacy.quieter
     weighs = algorithm_of(file.learner).weighs

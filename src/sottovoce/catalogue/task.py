@@ -1,9 +1,5 @@
-"""The public contract of one learning task: all that a device must know to answer, and a privacy officer to judge.
+"""One learning task as plain data: `task()` fills it from a preset, and `task_of` from the contract of a live task."""
 
-A task is plain data. `task()` fills it from a preset; each half of the product resolves the names it needs.
-"""
-
-import hashlib
 import tomllib
 from collections.abc import Mapping
 from functools import lru_cache
@@ -13,15 +9,18 @@ from typing import Any, Literal
 import msgspec
 
 from sottovoce.protocol.budget import Budget, budget
+from sottovoce.protocol.contract import Contract
 from sottovoce.protocol.errors import ConfigurationError, UnknownName
 from sottovoce.protocol.links import link_of
+from sottovoce.protocol.numbers import from_decimals
+from sottovoce.protocol.strict import Strict
 
 DEFAULT_DELTA = 1e-5
 """For presets whose mechanism needs a delta, when nobody chose one."""
 
 
 class Task(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One learning task; see the module's first lines."""
+    """All that both halves of a simulation need; names are looked up by each half."""
 
     learner: str
     preset: str
@@ -44,17 +43,48 @@ class Task(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     def budget(self) -> Budget:
         return Budget(self.epsilon, self.delta)
 
-    def digest(self) -> str:
-        """A hash of the whole contract: a changed contract is another contract.
 
-        >>> task("tsallis-inf", arms=10, rounds=1000, epsilon=1.0).digest()[:8] != ""
-        True
-        """
-        return hashlib.sha256(msgspec.json.encode(self, order="deterministic")).hexdigest()
+class Learning(Strict, frozen=True, kw_only=True):
+    """The part of a contract that only the server reads."""
+
+    learner: str
+    preset: str
+    formula: str
+    tuning: dict[str, int | str]
+    region: dict[str, Any]
+    horizon: int
+    """About how many reports are expected."""
+    publish_every: int
+    """Reports between two models."""
+
+
+def learning_of(contract: Contract) -> Learning:
+    """What the server does with the reports."""
+    return msgspec.json.decode(contract.learning, type=Learning)
+
+
+def task_of(contract: Contract) -> Task:
+    """The task that a contract is about."""
+    offers, learning, gate = contract.offers, learning_of(contract), contract.gates[0]
+    return Task(
+        learner=learning.learner,
+        preset=learning.preset,
+        arms=offers.arms,
+        dimension=offers.dimension,
+        rounds=learning.horizon,
+        epsilon=gate.epsilon,
+        delta=gate.delta,
+        user=algorithm_of(learning.learner).user,
+        domain=from_decimals(contract.domain),
+        mechanism=contract.mechanism,
+        formula=learning.formula,
+        tuning=from_decimals(learning.tuning),
+        region=from_decimals(learning.region),
+    )
 
 
 class Algorithm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One file of `core/presets`: what a learner is, and the numbers of its presets."""
+    """One file of `catalogue/presets`: what a learner is, and the numbers of its presets."""
 
     title: str
     setting: str

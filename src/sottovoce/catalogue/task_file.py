@@ -10,9 +10,9 @@ import msgspec
 from sottovoce.catalogue.files import load
 from sottovoce.catalogue.task import algorithm_of
 from sottovoce.protocol.budget import budget
-from sottovoce.protocol.contract import DAY, NAME, Limit, features_of
+from sottovoce.protocol.contract import DAY, NAME, Limit
 from sottovoce.protocol.errors import ConfigurationError
-from sottovoce.protocol.fields import Field
+from sottovoce.protocol.fields import Field, width_of
 from sottovoce.protocol.strict import Strict
 
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": DAY}
@@ -128,8 +128,8 @@ def check_file(file: TaskFile) -> None:
         value = getattr(file, name)
         if (count := value if isinstance(value, int) else len(value)) > most:
             raise ConfigurationError(f"{name}: at most {most:,}, got {_short(count)}")
-    if features_of(file) > LARGEST_FEATURES:
-        raise ConfigurationError(f"the features have {features_of(file):,} coordinates; at most {LARGEST_FEATURES:,}")
+    if (features := width_of(file.fields) * max(len(file.actions), 1)) > LARGEST_FEATURES:
+        raise ConfigurationError(f"the features have {features:,} coordinates; at most {LARGEST_FEATURES:,}")
     if reserved := RESERVED & file.tuning.keys():
         raise ConfigurationError(f"{min(reserved)} is not tuning; it has its own place in the file")
     for name, value in file.tuning.items():

@@ -101,7 +101,7 @@ def running_server(data: Path) -> "Iterator[tuple[str, Remote]]":
 
 
 def _wait_until_ready(server: str, process: subprocess.Popen, log: Path) -> None:
-    from sottovoce.client.transport import Http
+    from sottovoce.client.http import Http
 
     transport, until = Http(server, timeout=1.0), time.monotonic() + START
     while process.poll() is None and time.monotonic() < until:

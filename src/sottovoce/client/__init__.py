@@ -1,4 +1,4 @@
-"""The live device in Python: chooses, observes, and whispers; the owner's ledger lives here.
+"""The live device in Python: chooses, observes and reports; the owner's ledger is here.
 
 >>> from sottovoce.client import Device, Limits
 >>> device = Device("https://learn.example", "headline", folder="./state")       # doctest: +SKIP
@@ -7,9 +7,9 @@
 >>> device.send()                                                                # doctest: +SKIP
 """
 
-from sottovoce.client.device import Decision, Device
+from sottovoce.client.decisions import Decision, Sent, Waiting
+from sottovoce.client.device import Device
+from sottovoce.client.http import Http, Response, Transport
 from sottovoce.client.ledger import Balance, Limits
-from sottovoce.client.outbox import Sent, Waiting
-from sottovoce.client.transport import Http, Response, Transport
 
 __all__ = ["Balance", "Decision", "Device", "Http", "Limits", "Response", "Sent", "Transport", "Waiting"]

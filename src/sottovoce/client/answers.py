@@ -1,67 +1,68 @@
-"""From what an app says to the message that is made private. Whatever the input, there is one: silence would speak.
+"""From what an app says to the message that is made private. There always is one: sending nothing would tell something.
 
 Bad fields become features of zeros and a bad reward becomes the default, so that a report leaves all the same.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.client.decisions import Pending
-from sottovoce.client.offers import Models
 from sottovoce.client.terms import Terms
+from sottovoce.client.vault import Pending
 from sottovoce.privacy.domains import size
-from sottovoce.protocol.contract import Contract, RewardTerms
+from sottovoce.protocol.contract import ByModel, ByTicket, RewardTerms
 from sottovoce.protocol.errors import BadInput
 from sottovoce.protocol.wire import ModelReport, TicketReport
 from sottovoce.users.fields import features
+from sottovoce.users.rewards import to_unit
 
-UNHEARD = object()
+NOT_OBSERVED = object()
 """No reward came in time."""
 
 Array = NDArray[np.floating]
 
 
-def context_of(contract: Contract, raw: Any) -> tuple[Array, str]:
+def context_of(offers: ByModel, raw: Any) -> tuple[Array, str]:
     """Features, one row per action; for bad input rows of zeros, which say nothing, and what was wrong."""
     try:
-        return features(contract, raw), ""
+        return features(offers, raw), ""
     except BadInput as error:
         problem = str(error)
     except (TypeError, ValueError, AttributeError) as error:
         problem = f"not fields: {type(error).__name__}"
     given = len(raw) if isinstance(raw, Sequence) and not isinstance(raw, str | bytes) else 1
-    rows = len(contract.actions) or max(1, min(given, contract.candidates))
-    return np.zeros((rows, contract.task.dimension)), problem
+    rows = len(offers.actions) or max(1, min(given, offers.candidates))
+    return np.zeros((rows, offers.dimension)), problem
 
 
-def message_of(terms: Terms, models: Models, pending: Pending, reward: Any) -> tuple[Array, list[str]]:
-    """What would be said aloud, and what to count."""
-    raw = msgspec.msgpack.decode(pending.raw)
-    given, notes = heard(terms.contract.reward, reward, (len(raw),) if terms.contract.task.user == "slope" else ())
-    outcome = terms.outcomes.outcome(given)
+def message_of(terms: Terms, models: Mapping[str, Any], pending: Pending, reward: Any) -> tuple[Array, list[str]]:
+    """What is made private, and what to count."""
+    raw, offers = msgspec.msgpack.decode(pending.raw), terms.contract.offers
+    shape = (len(raw),) if isinstance(offers, ByTicket) and offers.slopes else ()
+    given, notes = observed(terms.contract.reward, reward, shape)
+    reward = to_unit(terms.contract.reward, given)
     try:
         with np.errstate(over="ignore"):  # a server may send what overflows; the domain refuses the infinity
-            if terms.contextual:
-                return terms.user.message(models[pending.source], np.array([raw], dtype=float), 0, outcome), notes
+            if isinstance(offers, ByModel):
+                return terms.user.message(models[pending.source], np.array([raw], dtype=float), 0, reward), notes
             action = np.array(raw, dtype=float) if isinstance(raw, list) else raw
-            return terms.user.message(action, None, action, outcome), notes
+            return terms.user.message(action, None, action, reward), notes
     except (BadInput, KeyError):  # KeyError: another process has thrown the model away
         return np.zeros(size(terms.mechanism.domain)), [*notes, "bad_input"]
 
 
-def heard(terms: RewardTerms, reward: Any, shape: tuple[int, ...] = ()) -> tuple[Array, list[str]]:
-    """The reward as numbers of this shape, or the default, and what to count. Clipping happens in `Outcomes`.
+def observed(terms: RewardTerms, reward: Any, shape: tuple[int, ...] = ()) -> tuple[Array, list[str]]:
+    """The reward as numbers of this shape, or the default, and what to count. `to_unit` clips.
 
-    >>> stars = RewardTerms(low=1.0, high=5.0, default=1.0, wait=60)
-    >>> [(float(number), notes) for number, notes in (heard(stars, 4), heard(stars, 7.0), heard(stars, "five"))]
+    >>> stars = RewardTerms(low=1.0, high=5.0, default=1.0, wait=60, unit_low=0.0, unit_high=1.0)
+    >>> [(float(number), notes) for number, notes in (observed(stars, given) for given in (4, 7.0, "five"))]
     [(4.0, []), (7.0, ['clipped']), (1.0, ['bad_input'])]
     """
     default = np.full(shape, terms.default)
-    if reward is UNHEARD:
+    if reward is NOT_OBSERVED:
         return default, ["unobserved"]
     try:
         given = np.asarray(reward)
@@ -75,6 +76,6 @@ def heard(terms: RewardTerms, reward: Any, shape: tuple[int, ...] = ()) -> tuple
 
 def document_of(terms: Terms, pending: Pending, name: str, payload: str) -> bytes:
     """The report as it will travel: the same length for every report of this task."""
-    if terms.contextual:
+    if isinstance(terms.contract.offers, ByModel):
         return msgspec.json.encode(ModelReport(id=name, version=pending.source, gate=pending.gate, payload=payload))
     return msgspec.json.encode(TicketReport(ticket=pending.source, gate=pending.gate, payload=payload))

@@ -1,67 +1,38 @@
-"""Decisions that wait for their reward. Raw data rests here, until its one report is drawn."""
+"""What a device tells its app and its owner."""
 
-import sqlite3
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 
-class Pending(NamedTuple):
-    """A decision whose report was promised."""
+@dataclass(frozen=True)
+class Decision:
+    """What to show, and under which id to tell how it went."""
 
     id: str
-    entry: int
-    """In the ledger."""
-    at: float
-    gate: int
-    source: str
-    """The model's version, or the ticket."""
-    raw: bytes
-    """The chosen features, or the action of the ticket."""
+    action: Any
+    """The number of an action, a point, the points to try, or the numbers of the recommended arms."""
+    name: str
+    reported: bool
+    """True if exactly one report will be sent; False if nothing will be."""
+    problem: str = ""
+    """For developers: what was wrong with the input, or why there was no offer. Never sent."""
 
 
-def promise(db: sqlite3.Connection, joined: int, decision: Pending) -> None:
-    """Remember a decision, in the transaction that pays for it."""
-    db.execute(
-        "INSERT INTO decisions (joined, id, entry, at, gate, source, raw) VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (joined, *decision),
-    )
+@dataclass(frozen=True)
+class Waiting:
+    """One report as it will leave, what it cost, and when it is due (seconds since 1970)."""
+
+    report: dict[str, Any]
+    epsilon: float
+    delta: float
+    due: float
 
 
-def begin(db: sqlite3.Connection, joined: int, decision: str) -> Pending | None:
-    """Claim the one draw of a decision. It succeeds once, whatever happens afterwards."""
-    row = db.execute(
-        "UPDATE decisions SET drawing = 1 WHERE id = ? AND joined = ? AND drawing = 0 "
-        "RETURNING id, entry, at, gate, source, raw",
-        (decision, joined),
-    ).fetchone()
-    return None if row is None else Pending(*row)
+@dataclass(frozen=True)
+class Sent:
+    """What became of the reports that were due."""
 
-
-def finish(db: sqlite3.Connection, decision: str) -> bool:
-    """Forget the raw data. False if it was withdrawn while the report was drawn: the report is then thrown away."""
-    return db.execute("DELETE FROM decisions WHERE id = ? AND drawing = 1", (decision,)).rowcount == 1
-
-
-def overdue(db: sqlite3.Connection, joined: int, before: float) -> list[str]:
-    """Decisions made before this time that nobody has observed."""
-    rows = db.execute("SELECT id FROM decisions WHERE joined = ? AND drawing = 0 AND at < ?", (joined, before))
-    return [decision for (decision,) in rows]
-
-
-def lose(db: sqlite3.Connection, joined: int) -> None:
-    """Give up decisions that a crash caught in the middle of their draw: a second draw would be a second report."""
-    db.execute(
-        "UPDATE ledger SET fate = 'lost' WHERE id IN (SELECT entry FROM decisions WHERE joined = ? AND drawing = 1)",
-        (joined,),
-    )
-    db.execute("DELETE FROM decisions WHERE joined = ? AND drawing = 1", (joined,))
-
-
-def withdraw(db: sqlite3.Connection, joined: int, fate: str) -> None:
-    """Forget everything that was promised and has not left."""
-    db.execute(
-        "UPDATE ledger SET fate = ? WHERE id IN (SELECT entry FROM decisions WHERE joined = ? "
-        "UNION SELECT entry FROM outbox WHERE joined = ?)",
-        (fate, joined, joined),
-    )
-    db.execute("DELETE FROM decisions WHERE joined = ?", (joined,))
-    db.execute("DELETE FROM outbox WHERE joined = ?", (joined,))
+    acknowledged: int = 0
+    refused: int = 0
+    waiting: int = 0
+    """All that is left in the outbox."""

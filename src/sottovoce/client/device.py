@@ -1,4 +1,4 @@
-"""One person's device: it chooses locally, observes, and whispers one private report per decision.
+"""One person's device: it chooses locally, observes, and sends one private report per decision.
 
 Order of work for a report: pay (when the decision is made), claim the draw, draw, persist the report and forget the raw
 data, send. A crash in between can lose a report; it cannot cause a second draw for the same datum.
@@ -12,57 +12,43 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import numpy as np
 
-from sottovoce.catalogue.task import Task, algorithm_of
-from sottovoce.client import decisions
-from sottovoce.client.answers import UNHEARD, context_of, document_of, message_of
-from sottovoce.client.courier import Courier
-from sottovoce.client.decisions import Pending
-from sottovoce.client.joining import Standing, join, standing
+from sottovoce.client.answers import NOT_OBSERVED, context_of, document_of, message_of
+from sottovoce.client.decisions import Decision, Sent, Waiting
+from sottovoce.client.http import Http, Transport
+from sottovoce.client.joining import join
 from sottovoce.client.ledger import Account, Balance, Limits
-from sottovoce.client.outbox import Sent, Waiting
-from sottovoce.client.store import Store, count
+from sottovoce.client.network import Network
+from sottovoce.client.offers import action_from, recommendation_from
 from sottovoce.client.terms import expired
-from sottovoce.client.transport import Http, Transport
+from sottovoce.client.vault import JoinedRow, Pending, Vault
+from sottovoce.privacy.domains import size
 from sottovoce.privacy.exact import SYSTEM, Entropy, privatise
 from sottovoce.protocol.codec import to_text
-from sottovoce.protocol.contract import NAME, Contract
-from sottovoce.protocol.errors import ConfigurationError, Unreachable
+from sottovoce.protocol.contract import NAME, ByModel, ByTicket, Contract
+from sottovoce.protocol.errors import BadInput, ConfigurationError, Unreachable
 from sottovoce.protocol.wire import REPORT_ID_BYTES
-from sottovoce.users.fields import Raw
+from sottovoce.users.fields import RawFields
 
-SILENT = "silent:"
+NO_REPORT = "silent:"
 """Decisions without a report say so in their id (no other id has a colon); nothing about them is kept."""
 
 log = logging.getLogger("sottovoce.client")
-
-
-@dataclass(frozen=True)
-class Decision:
-    """What to show, and under which id to tell how it went."""
-
-    id: str
-    action: Any
-    """The number of an action, a point, the points to try, or the numbers of the recommended arms."""
-    name: str
-    reported: bool
-    """True if exactly one report will be sent; False if nothing will be."""
-    problem: str = ""
-    """For developers: what was wrong with the input, or why there was no offer. Never sent."""
 
 
 class Device:
     """A task joined by one owner. Thread-safe; `choose` does not wait for the network once it has an offer.
 
     `folder` keeps contracts, ledger and outbox over restarts, for all tasks of one owner; None keeps them in memory.
-    `epsilon` asks for a quieter gate of the contract. `entropy` is for tests only. One process at a time should have
-    the same task of the same folder open: two would not break a promise, but may lose each other's reports.
+    `epsilon` asks for a quieter gate of the contract. `strict` raises `BadInput` for fields that the task does not
+    have; without it such a person gets a random action, and the log says what was wrong. `entropy` is for tests only.
+    One process at a time should have the same task of the same folder open: two would not break a promise, but may lose
+    each other's reports.
     """
 
     def __init__(
@@ -73,6 +59,7 @@ class Device:
         folder: str | Path | None = None,
         limits: Limits | None = None,
         epsilon: float | None = None,
+        strict: bool = False,
         transport: Transport | None = None,
         clock: Callable[[], float] = time.time,
         entropy: Entropy = SYSTEM,
@@ -80,23 +67,22 @@ class Device:
         if not NAME.fullmatch(task):
             raise ConfigurationError(f"a task's id has lower-case letters, digits and dashes, got {task!r}")
         server, limits = server.rstrip("/"), limits or Limits()
-        self._transport = transport or Http(server)
-        self._clock, self._entropy = clock, entropy
-        self._store = Store(None if folder is None else Path(folder))
+        transport = transport or Http(server)
+        self._clock, self._entropy, self._strict = clock, entropy, strict
+        vault = Vault(None if folder is None else Path(folder))
         try:
-            self._joined, self._terms = join(self._store, self._transport, server, task, limits, epsilon, clock())
+            self._vault, self._terms = join(vault, transport, server, task, limits, epsilon, clock())
         except BaseException:
-            self._store.close()
+            vault.close()
             raise
-        self._account = Account(self._joined, limits, self._terms.contract.limit)
-        self._courier = Courier(self._store, self._joined, self._terms, self._transport, entropy, clock())
-        self._models, self._outbox = self._courier.models, self._courier.outbox
+        self._account = Account(self._vault, limits, self._terms.contract.limit)
+        self._network = Network(self._vault, self._terms, transport, entropy)
         self._last_offer: Any = None
         self._sending = threading.Lock()
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
-        with self._store.transaction(flush=True) as db:
-            decisions.lose(db, self._joined)
+        with vault.transaction(flush=True):
+            self._vault.give_up_draws()
 
     @property
     def contract(self) -> Contract:
@@ -105,7 +91,7 @@ class Device:
 
     # --- choosing ----------------------------------------------------------------------------------------------------
 
-    def choose(self, raw: Raw | Sequence[Raw] | None = None, *, baseline: int | str = 0) -> Decision:
+    def choose(self, raw: RawFields | Sequence[RawFields] | None = None, *, baseline: int | str = 0) -> Decision:
         """An action for this person, now.
 
         `raw` are the fields of a contextual task: of the person, or one mapping per candidate. While the task is an
@@ -113,136 +99,127 @@ class Device:
         task the choice is made all the same, and nothing will be sent; a task with tickets then uses one up and never
         brings it back.
         """
-        if self._terms.contextual:
-            return self._choose_by_model(raw, baseline)
-        return self._choose_by_ticket()
+        match self.contract.offers:
+            case ByModel() as offers:
+                return self._choose_by_model(offers, raw, baseline)
+            case ByTicket() as offers:
+                return self._choose_by_ticket(offers)
 
     def prefetch(self, tickets: int) -> None:
         """Keep so many tickets ready (now, and at every `send`), so that `choose` need not wait for the server."""
-        self._courier.wanted = tickets
-        self._courier.fetch_tickets(tickets, self._clock())
+        self._network.wanted = tickets
+        self._network.fetch_tickets(tickets, self._clock())
 
-    def _choose_by_model(self, raw: Raw | Sequence[Raw] | None, baseline: int | str) -> Decision:
-        if self._models.newest is None:
-            self._courier.fetch_model(self._clock())
-        context, problem = context_of(self.contract, raw)
-        now, chance = self._clock(), self._uniform()
-        with self._store.transaction() as db:
-            known, version = standing(db, self._joined), self._models.newest
-            if known.apprentice:
+    def _choose_by_model(self, offers: ByModel, raw: Any, baseline: int | str) -> Decision:
+        context, problem = context_of(offers, raw)
+        if problem:
+            log.warning("task %s: %s", self.contract.id, problem)
+            if self._strict:
+                raise BadInput(problem)
+        if self._network.newest is None:
+            self._network.ask_status(self._clock())
+        now, chance = self._clock(), self._entropy.below(2**53) / 2**53
+        with self._vault.vault.transaction():
+            standing, version = self._vault.standing(), self._network.newest
+            if standing.mode == "apprentice":
                 action = self._baseline(baseline, len(context))
             elif version is None or problem:
                 action = int(chance * len(context))
             else:
-                action = int(self._terms.user.act(self._models[version], context, chance))
+                action = int(self._terms.user.act(self._network.models[version], context, chance))
             if problem:
-                count(db, self._joined, "bad_input")
+                self._vault.count("bad_input")
             if version is None:
-                return self._silent(db, action, problem or "there is no model yet and the server does not answer")
-            return self._decide(db, known, action, version, context[action].tolist(), now, problem)
+                return self._unreported(action, problem or "there is no model yet and the server does not answer")
+            return self._decide(standing, action, version, context[action].tolist(), now, problem)
 
-    def _choose_by_ticket(self) -> Decision:
+    def _choose_by_ticket(self, offers: ByTicket) -> Decision:
         for attempt in range(2):
-            with self._store.transaction() as db:
-                now, known = self._clock(), standing(db, self._joined)
-                if known.recommendation is not None:
-                    return self._silent(db, _recommended(known.recommendation, self.contract.task))
-                if (offer := self._courier.tickets.take(db, now)) is not None:
-                    ticket, self._last_offer = offer
-                    return self._decide(db, known, self._last_offer, ticket, _plain(self._last_offer), now)
+            with self._vault.vault.transaction():
+                now, standing = self._clock(), self._vault.standing()
+                if standing.recommendation is not None:
+                    return self._unreported(recommendation_from(msgspec.json.decode(standing.recommendation), offers))
+                if (taken := self._vault.take_ticket(now)) is not None:
+                    ticket, sent = taken
+                    action = action_from(msgspec.json.decode(sent), offers, size(self._terms.mechanism.domain))
+                    self._last_offer = action
+                    return self._decide(standing, action, ticket, np.asarray(action).tolist(), now)
             if attempt == 0:
-                self._courier.fetch_tickets(max(self._courier.wanted, 1), self._clock())
-        with self._store.transaction() as db:
-            return self._silent(db, self._makeshift(), "there is no ticket and the server does not answer")
+                self._network.fetch_tickets(max(self._network.wanted, 1), self._clock())
+        with self._vault.vault.transaction():
+            return self._unreported(self._any_action(offers), "there is no ticket and the server does not answer")
 
-    def _makeshift(self) -> Any:
+    def _any_action(self, offers: ByTicket) -> Any:
         """Without any offer: what was offered last, or any arm."""
         if self._last_offer is not None:
             return self._last_offer
-        if algorithm_of(self.contract.task.learner).actions == "arms":
-            return self._entropy.below(self.contract.task.arms)
+        if offers.actions:
+            return self._entropy.below(len(offers.actions))
         raise Unreachable(f"task {self.contract.id!r} has not offered any point yet and its server does not answer")
 
     def _decide(
-        self,
-        db: sqlite3.Connection,
-        known: Standing,
-        action: Any,
-        source: str,
-        raw: Any,
-        now: float,
-        problem: str = "",
+        self, standing: JoinedRow, action: Any, source: str, raw: Any, now: float, problem: str = ""
     ) -> Decision:
         """Promise a report and pay for it, if there may be one."""
         terms, decision = self._terms, self._token(12)
-        speaks = known.open and not known.opted_out and not self._courier.broken and not expired(self.contract, now)
-        entry = self._account.debit(db, decision, terms.mechanism, now) if speaks else None
+        wanted = standing.open and not (standing.opted_out or self._network.contract_changed)
+        wanted = wanted and not expired(self.contract, now)
+        entry = self._account.debit(decision, terms.mechanism, now) if wanted else None
         if entry is None:
-            return self._silent(db, action, problem)
-        pending = Pending(decision, entry, now, terms.gate, source, msgspec.msgpack.encode(raw))
-        decisions.promise(db, self._joined, pending)
+            return self._unreported(action, problem)
+        self._vault.promise(Pending(decision, entry, now, terms.gate, source, msgspec.msgpack.encode(raw)))
         return Decision(decision, action, self._name(action), True, problem)
 
-    def _silent(self, db: sqlite3.Connection, action: Any, problem: str = "") -> Decision:
-        count(db, self._joined, "silent")
-        return Decision(SILENT + self._token(12), action, self._name(action), False, problem)
+    def _unreported(self, action: Any, problem: str = "") -> Decision:
+        self._vault.count("silent")
+        return Decision(NO_REPORT + self._token(12), action, self._name(action), False, problem)
 
     def _baseline(self, baseline: int | str, number: int) -> int:
-        index = self.contract.actions.index(baseline) if baseline in self.contract.actions else baseline
+        names = self.contract.offers.actions
+        index = names.index(baseline) if baseline in names else baseline
         if isinstance(index, int) and 0 <= index < number:
             return index
         raise ConfigurationError(f"the baseline must be one of {number} actions, got {baseline!r}")
 
     def _name(self, action: Any) -> str:
-        names = self.contract.actions
+        names = self.contract.offers.actions
         if isinstance(action, tuple):
-            return ", ".join(names[one] for one in action) if names else ""
+            return ", ".join(names[one] for one in action)
         return names[action] if names and isinstance(action, int) else ""
 
     # --- observing ---------------------------------------------------------------------------------------------------
 
     def observe(self, decision: str, reward: Any) -> bool:
-        """How it went: a number in the task's units, or one per point where several were tried.
+        """How it went: a number in the task's units, or one per point where several were tried. Larger is better.
 
         True if this reward will be reported; False if the decision is without a report, was observed before, or its
         deadline has passed. What lies outside the declared range is clipped, what is no number becomes the default.
         """
-        if decision.startswith(SILENT):
+        if decision.startswith(NO_REPORT):
             return False
-        with self._store.lock:
+        with self._vault.vault.lock:
             return self._report(decision, reward)
 
     def _report(self, decision: str, reward: Any) -> bool:
         """Claim the draw, draw, then persist the report and forget the raw data."""
-        with self._store.transaction(flush=True) as db:
-            pending = decisions.begin(db, self._joined, decision)
+        with self._vault.vault.transaction(flush=True):
+            pending = self._vault.begin(decision)
         if pending is None:
-            self._check_known(decision)
+            if not self._vault.was_made(decision):
+                raise ConfigurationError(f"no decision {decision!r} was made for task {self.contract.id!r} here")
             return False
-        late = self._clock() > self._deadline(pending)
-        message, notes = message_of(self._terms, self._models, pending, UNHEARD if late else reward)
+        deadline = pending.at + self.contract.reward.wait
+        late = self._clock() > deadline
+        message, notes = message_of(self._terms, self._network.models, pending, NOT_OBSERVED if late else reward)
         payload = privatise(self._terms.mechanisms[pending.gate], message, self._entropy)
         report = document_of(self._terms, pending, self._token(REPORT_ID_BYTES), to_text(payload))
-        with self._store.transaction() as db:
-            if not decisions.finish(db, decision):
+        due = deadline + self._entropy.below(1000 * self.contract.delay + 1) / 1000  # whenever the reward came
+        with self._vault.vault.transaction():
+            if not self._vault.finish(pending, report, due):
                 return False
-            self._outbox.put(db, pending.entry, report, self._due(pending))
             for note in notes:
-                count(db, self._joined, note)
+                self._vault.count(note)
         return not late
-
-    def _check_known(self, decision: str) -> None:
-        with self._store.reading() as db:
-            known = "SELECT 1 FROM ledger WHERE decision = ? AND joined = ?"
-            if db.execute(known, (decision, self._joined)).fetchone() is None:
-                raise ConfigurationError(f"no decision {decision!r} was made for task {self.contract.id!r} here")
-
-    def _deadline(self, pending: Pending) -> float:
-        return pending.at + self.contract.reward.wait
-
-    def _due(self, pending: Pending) -> float:
-        """A random while after the deadline, whenever the reward came."""
-        return self._deadline(pending) + self._entropy.below(1000 * self.contract.delay + 1) / 1000
 
     # --- sending -----------------------------------------------------------------------------------------------------
 
@@ -253,50 +230,43 @@ class Device:
         """
         with self._sending:
             now = self._clock() if now is None else now
-            self._close_overdue(now)
-            acknowledged, refused = self._courier.deliver(now, force=force)
-            self._courier.renew(now)
-            self._store.tidy()
-            return Sent(acknowledged, refused, len(self._outbox))
-
-    def _close_overdue(self, now: float) -> None:
-        with self._store.reading() as db:
-            late = decisions.overdue(db, self._joined, now - self.contract.reward.wait)
-        for decision in late:
-            with self._store.lock:
-                self._report(decision, UNHEARD)
+            for decision in self._vault.overdue(now - self.contract.reward.wait):
+                with self._vault.vault.lock:
+                    self._report(decision, NOT_OBSERVED)
+            acknowledged, refused = self._network.deliver(now, force=force)
+            self._network.renew(now)
+            self._vault.vault.tidy()
+            return Sent(acknowledged, refused, len(self._vault.outbox()))
 
     # --- the owner ---------------------------------------------------------------------------------------------------
 
     def outbox(self) -> list[Waiting]:
         """Exactly what will leave this device, what it cost and when it is due."""
-        return self._outbox.listing()
+        paid = {row.id: row for row in self._vault.vault.ledger()}
+        return [
+            Waiting(msgspec.json.decode(row.report), paid[row.entry].epsilon, paid[row.entry].delta, row.due)
+            for row in self._vault.outbox()
+        ]
 
     def budget(self) -> Balance:
         """What was spent and what is left."""
-        with self._store.reading() as db:
-            return self._account.balance(db, self._terms.mechanism, self._clock())
+        with self._vault.vault.lock:
+            return self._account.balance(self._terms.mechanism, self._clock())
 
     def stats(self) -> dict[str, int]:
-        """Counts: entries of the ledger by fate, verdicts, and what was clipped, bad, unobserved or silent."""
-        with self._store.reading() as db:
-            fates = db.execute("SELECT fate, count(*) FROM ledger WHERE joined = ? GROUP BY fate", (self._joined,))
-            counted = db.execute("SELECT name, count FROM counts WHERE joined = ?", (self._joined,))
-            return {**dict.fromkeys(("promised", "drawn", "sent", "lost"), 0), **dict(fates), **dict(counted)}
+        """Counts: entries of the ledger by fate, verdicts, and what was clipped, bad, unobserved or not reported."""
+        return {**dict.fromkeys(("promised", "drawn", "sent", "lost"), 0), **self._vault.counts()}
 
     def opt_out(self) -> None:
         """Withdraw what has not left, and report nothing more. Choosing goes on; what was spent stays spent."""
-        self._set_opted_out(True)
+        with self._vault.vault.transaction(flush=True):
+            self._vault.set(opted_out=True)
+            self._vault.withdraw("withdrawn")
 
     def opt_in(self) -> None:
         """Report again, on the old ledger."""
-        self._set_opted_out(False)
-
-    def _set_opted_out(self, out: bool) -> None:
-        with self._store.transaction(flush=True) as db:
-            db.execute("UPDATE joined SET opted_out = ? WHERE id = ?", (out, self._joined))
-            if out:
-                decisions.withdraw(db, self._joined, "withdrawn")
+        with self._vault.vault.transaction(flush=True):
+            self._vault.set(opted_out=False)
 
     # --- in the background -------------------------------------------------------------------------------------------
 
@@ -326,7 +296,7 @@ class Device:
     def close(self) -> None:
         """Stop, and close the file."""
         self.stop()
-        self._store.close()
+        self._vault.vault.close()
 
     def __enter__(self) -> "Device":
         self.start()
@@ -337,17 +307,3 @@ class Device:
 
     def _token(self, octets: int) -> str:
         return to_text(self._entropy.octets(octets))
-
-    def _uniform(self) -> float:
-        return self._entropy.below(2**53) / 2**53
-
-
-def _plain(action: Any) -> Any:
-    return action.tolist() if isinstance(action, np.ndarray) else action
-
-
-def _recommended(found: Any, task: Task) -> Any:
-    """An arm, a set of arms, or a point."""
-    if algorithm_of(task.learner).actions == "arms":
-        return tuple(found) if isinstance(found, list) else int(found)
-    return np.array(found, dtype=float)

@@ -1,8 +1,9 @@
 """What an owner or a privacy officer may want to know of a device's folder, read from the file alone."""
 
+import contextlib
 import math
-import sqlite3
 from collections import Counter
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,10 @@ from typing import Any
 import msgspec
 
 from sottovoce.client.ledger import Limits
-from sottovoce.client.store import FILE, Store
+from sottovoce.client.vault import FILE, JoinedRow, LedgerRow, TaskVault, Vault
 from sottovoce.privacy.accounting import Ledger, Spent
 from sottovoce.protocol.budget import Budget
-from sottovoce.protocol.contract import Contract
+from sottovoce.protocol.contract import contract_from, digest_of
 from sottovoce.protocol.errors import ConfigurationError
 
 
@@ -21,56 +22,41 @@ def inspection(folder: Path) -> list[dict[str, Any]]:
     """One row per task: what was joined, every entry of the ledger, and what waits in the outbox."""
     if not (folder / FILE).is_file():
         raise ConfigurationError(f"{folder} is not a device's folder: it has no {FILE}")
-    store = Store(folder)
-    try:
-        with store.reading() as db:
-            joined = db.execute("SELECT id, server, task, contract, limits, opted_out FROM joined ORDER BY id")
-            return [_row(db, *found) for found in joined.fetchall()]
-    finally:
-        store.close()
+    with contextlib.closing(Vault(folder)) as vault, vault.lock:
+        ledger = vault.ledger()
+        return [_row(TaskVault(vault, joined.id), joined, ledger) for joined in vault.joined()]
 
 
-def _row(
-    db: sqlite3.Connection, joined: int, server: str, task: str, pinned: bytes, allowed: bytes, opted_out: int
-) -> dict[str, Any]:
-    contract = msgspec.json.decode(pinned, type=Contract)
-    limits = msgspec.json.decode(allowed, type=Limits)
-    limit = contract.limit
-    entries = db.execute("SELECT epsilon, delta, hour, fate FROM ledger WHERE joined = ? ORDER BY id", (joined,))
-    reports = [
-        {"epsilon": epsilon, "delta": delta, "hour": _time(hour), "fate": fate}
-        for epsilon, delta, hour, fate in entries
-    ]
-    waiting = db.execute(
-        "SELECT report, epsilon, due FROM outbox JOIN ledger ON ledger.id = outbox.entry WHERE outbox.joined = ? "
-        "ORDER BY due",
-        (joined,),
-    )
-    here = db.execute("SELECT cost FROM ledger WHERE joined = ?", (joined,))
-    everywhere = db.execute("SELECT cost FROM ledger")
+def _row(vault: TaskVault, joined: JoinedRow, ledger: list[LedgerRow]) -> dict[str, Any]:
+    contract = contract_from(joined.contract)
+    limits, limit = msgspec.json.decode(joined.limits, type=Limits), contract.limit
+    own = [row for row in ledger if row.joined == joined.id]
+    paid = {row.id: row.epsilon for row in own}
     return {
-        "task": task,
-        "server": server,
-        "digest": contract.digest(),
-        "mechanism": contract.task.mechanism,
+        "task": joined.task,
+        "server": joined.server,
+        "digest": digest_of(joined.contract),
+        "mechanism": contract.mechanism,
         "epsilon": contract.gates[0].epsilon,
         "delta": contract.gates[0].delta,
         "expires": contract.expires.isoformat(),
-        "opted_out": bool(opted_out),
-        **_spent("spent", "lifetime", here, Budget(limit.lifetime, limit.lifetime_delta)),
-        **_spent("spent_by_all", "lifetime_of_all", everywhere, Budget(limits.lifetime, limits.lifetime_delta)),
-        "fates": dict(Counter(report["fate"] for report in reports)),
-        "reports": reports,
+        "opted_out": bool(joined.opted_out),
+        **_spent("spent", "lifetime", own, Budget(limit.lifetime, limit.lifetime_delta)),
+        **_spent("spent_by_all", "lifetime_of_all", ledger, Budget(limits.lifetime, limits.lifetime_delta)),
+        "fates": dict(Counter(row.fate for row in own)),
+        "reports": [
+            {"epsilon": row.epsilon, "delta": row.delta, "hour": _time(row.hour), "fate": row.fate} for row in own
+        ],
         "outbox": [
-            {"report": msgspec.json.decode(report), "epsilon": epsilon, "due": _time(due)}
-            for report, epsilon, due in waiting
+            {"report": msgspec.json.decode(row.report), "epsilon": paid[row.entry], "due": _time(row.due)}
+            for row in vault.outbox()
         ],
     }
 
 
-def _spent(name: str, limit_name: str, costs: sqlite3.Cursor, limit: Budget) -> dict[str, float | None]:
+def _spent(name: str, limit_name: str, rows: Iterable[LedgerRow], limit: Budget) -> dict[str, float | None]:
     """None where Gaussian noise meets a limit with delta 0: no epsilon bounds it."""
-    spent = sum((msgspec.json.decode(cost, type=Spent) for (cost,) in costs), Spent())
+    spent = sum((msgspec.json.decode(row.cost, type=Spent) for row in rows), Spent())
     epsilon = Ledger(limit, spent).spent_epsilon()
     return {name: epsilon if math.isfinite(epsilon) else None, limit_name: limit.epsilon}
 

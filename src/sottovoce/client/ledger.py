@@ -6,12 +6,12 @@ and the contract's for its task, over a lifetime and over a window of days. All 
 chosen its budgets in the light of earlier answers (`accounting.Ledger`, adaptive).
 """
 
-import sqlite3
 from collections import defaultdict
 from dataclasses import dataclass
 
 import msgspec
 
+from sottovoce.client.vault import TaskVault
 from sottovoce.privacy.accounting import Ledger, Spent, cost_of
 from sottovoce.privacy.mechanisms import Mechanism
 from sottovoce.protocol.budget import Budget, budget
@@ -62,36 +62,25 @@ class Balance:
 class Account:
     """The ledger as seen by one task. Entries are only added, so each is read once."""
 
-    def __init__(self, joined: int, limits: Limits, limit: Limit) -> None:
-        self._joined = joined
-        self._limits, self._limit = limits, limit
+    def __init__(self, vault: TaskVault, limits: Limits, limit: Limit) -> None:
+        self._vault, self._limits, self._limit = vault, limits, limit
         self._read = self._latest = 0
         self._all = self._task = Spent()
         self._by_hour: defaultdict[int, Spent] = defaultdict(Spent)
 
-    def debit(self, db: sqlite3.Connection, decision: str, mechanism: Mechanism, now: float) -> int | None:
+    def debit(self, decision: str, mechanism: Mechanism, now: float) -> int | None:
         """Pay for one report, in the caller's transaction: the number of the entry, or None where a limit forbids."""
         try:
-            for ledger in self._ledgers(db, now):
+            for ledger in self._ledgers(now):
                 ledger.spend(mechanism)
         except BudgetExhausted:
             return None
-        entry = db.execute(
-            "INSERT INTO ledger (joined, decision, epsilon, delta, cost, hour, fate) VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (
-                self._joined,
-                decision,
-                *mechanism.budget,
-                msgspec.json.encode(cost_of(mechanism)),
-                self._now(now) // HOUR * HOUR,
-                "promised",
-            ),
-        )
-        return entry.lastrowid
+        cost, hour = msgspec.json.encode(cost_of(mechanism)), self._now(now) // HOUR * HOUR
+        return self._vault.pay(decision, *mechanism.budget, cost, hour)
 
-    def balance(self, db: sqlite3.Connection, mechanism: Mechanism, now: float) -> Balance:
+    def balance(self, mechanism: Mechanism, now: float) -> Balance:
         """For the owner to see."""
-        everything, lifetime, window = self._ledgers(db, now)
+        everything, lifetime, window = self._ledgers(now)
         return Balance(
             epsilon=mechanism.budget.epsilon,
             spent=lifetime.spent_epsilon(),
@@ -103,9 +92,9 @@ class Account:
             reports_left=min(ledger.remaining(mechanism) for ledger in (everything, lifetime, window)),
         )
 
-    def _ledgers(self, db: sqlite3.Connection, now: float) -> tuple[Ledger, Ledger, Ledger]:
+    def _ledgers(self, now: float) -> tuple[Ledger, Ledger, Ledger]:
         """Of all tasks, of this task, and of this task's last days."""
-        self._catch_up(db)
+        self._catch_up()
         limit = self._limit
         return (
             Ledger(Budget(self._limits.lifetime, self._limits.lifetime_delta), self._all),
@@ -113,15 +102,15 @@ class Account:
             Ledger(Budget(limit.window, limit.lifetime_delta), self._recent(now)),
         )
 
-    def _catch_up(self, db: sqlite3.Connection) -> None:
-        rows = db.execute("SELECT id, joined, cost, hour FROM ledger WHERE id > ? ORDER BY id", (self._read,))
-        for self._read, joined, cost, hour in rows.fetchall():
-            spent = msgspec.json.decode(cost, type=Spent)
+    def _catch_up(self) -> None:
+        for row in self._vault.vault.ledger(self._read):
+            spent = msgspec.json.decode(row.cost, type=Spent)
+            self._read = row.id
             self._all += spent
-            self._latest = max(self._latest, hour)
-            if joined == self._joined:
+            self._latest = max(self._latest, row.hour)
+            if row.joined == self._vault.id:
                 self._task += spent
-                self._by_hour[hour] += spent
+                self._by_hour[row.hour] += spent
 
     def _now(self, now: float) -> int:
         """A clock that runs backwards frees no budget."""

@@ -4,19 +4,22 @@ import math
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from sottovoce.catalogue.resolve import mechanism_from
-from sottovoce.catalogue.task import algorithm_of
 from sottovoce.client.ledger import Limits
 from sottovoce.privacy.accounting import Ledger
+from sottovoce.privacy.domains import domain_from
 from sottovoce.privacy.mechanisms import Mechanism
+from sottovoce.privacy.promise import mechanism_from
 from sottovoce.protocol.budget import Budget
-from sottovoce.protocol.contract import DAY, Contract, features_of
-from sottovoce.protocol.errors import BrokenPromise, BudgetExhausted, ConfigurationError, ContractRefused
-from sottovoce.protocol.wire import TaskDocument
+from sottovoce.protocol.contract import DAY, ByModel, ByTicket, Contract, contract_from, digest_of
+from sottovoce.protocol.errors import BrokenPromise, BudgetExhausted, ConfigurationError, ContractRefused, WireError
+from sottovoce.protocol.numbers import from_decimals
+from sottovoce.protocol.offers import MODELS
 from sottovoce.users import LocalUser, user_of
-from sottovoce.users.outcomes import Outcomes, outcomes_of
 
 YEAR = 366 * DAY
+
+EXTENSIONS: frozenset[str] = frozenset()
+"""Names in a contract's `extensions` that this device knows."""
 
 
 @dataclass(frozen=True)
@@ -24,8 +27,8 @@ class Terms:
     """An accepted contract, and what a device needs to keep it."""
 
     contract: Contract
+    digest: str
     user: LocalUser
-    outcomes: Outcomes
     mechanisms: tuple[Mechanism, ...]
     """One per gate, each verified."""
     gate: int
@@ -35,64 +38,65 @@ class Terms:
     def mechanism(self) -> Mechanism:
         return self.mechanisms[self.gate]
 
-    @property
-    def contextual(self) -> bool:
-        return self.contract.offers == "model"
 
-
-def authentic(document: TaskDocument, task: str) -> Contract:
-    """The contract of this document, if it is the one that was asked for and has the hash it claims."""
-    contract = document.contract
+def accept(body: bytes, task: str, limits: Limits, epsilon: float | None = None) -> Terms:
+    """The terms on which this device answers the contract of this task, or `ContractRefused`."""
+    try:
+        contract = contract_from(body)
+    except WireError as error:
+        raise ContractRefused(f"the contract of {task!r} cannot be read: {error}") from error
     if contract.id != task:
         raise ContractRefused(f"the server answered with task {contract.id!r}, not {task!r}")
-    if contract.digest() != document.digest:
-        raise ContractRefused(f"the contract of {task!r} does not have the digest {document.digest!r}")
-    return contract
-
-
-def accept(contract: Contract, limits: Limits, epsilon: float | None = None) -> Terms:
-    """The terms on which this device answers, or `ContractRefused`."""
+    _check(contract)
     try:
-        _check(contract)
-        user = user_of(contract.task)
-        mechanisms = tuple(mechanism_from(contract.task, gate) for gate in contract.gates)
-        outcomes = outcomes_of(contract)
+        domain = domain_from(from_decimals(contract.domain))
+        user = user_of(contract.offers.user, domain, contract.offers.link)
+        mechanisms = tuple(
+            mechanism_from(contract.mechanism, domain, Budget(gate.epsilon, gate.delta), from_decimals(gate.numbers))
+            for gate in contract.gates
+        )
     except (ConfigurationError, BrokenPromise, ArithmeticError, KeyError, TypeError, ValueError) as error:
-        raise ContractRefused(f"task {contract.id!r} cannot be kept: {error}") from error
+        raise ContractRefused(f"task {task!r} cannot be kept: {error}") from error
     gate = _gate(contract, limits, epsilon)
     _affordable(contract, limits, mechanisms[gate])
-    return Terms(contract, user, outcomes, mechanisms, gate)
+    return Terms(contract, digest_of(body), user, mechanisms, gate)
 
 
 def expired(contract: Contract, now: float) -> bool:
-    """Is the last day of this task over, everywhere in the sense of UTC?"""
+    """Is the last day of this task over, in UTC?"""
     return datetime.fromtimestamp(now, UTC).date() > contract.expires
 
 
 def _check(contract: Contract) -> None:
-    """What `contract_of` always gives; a server that sends something else is not followed."""
-    algorithm, reward = algorithm_of(contract.task.learner), contract.reward
-    contextual = algorithm.actions == "features"
+    """What every honest contract has; a server that sends something else is not followed."""
+    reward = contract.reward
     claims = {
-        "the learner has its user": contract.task.user == algorithm.user,
-        "a model is for features, tickets for the rest": contextual == (contract.offers == "model"),
-        "the features fit the task": contextual == bool(contract.fields)
-        and (not contextual or features_of(contract) == contract.task.dimension),
-        "actions are named or candidates counted": not contextual or bool(contract.actions) ^ (contract.candidates > 0),
-        "names fit the arms": contextual or len(contract.actions) == contract.task.arms,
+        "a task with a model has fields that fit it, a task with tickets has arms or points": _offers(contract),
         "the reward has a finite range and its default is in it": -math.inf < reward.low < reward.high < math.inf
         and reward.low <= reward.default <= reward.high,
+        "messages have a finite scale for the reward": -math.inf < reward.unit_low < reward.unit_high < math.inf,
         "waiting takes less than a year": all(0 <= wait < YEAR for wait in (reward.wait, contract.delay)),
         "a window has days": contract.limit.window_days >= 1,
         "there is a gate": bool(contract.gates),
+        "it asks for nothing that this device does not know": contract.extensions.keys() <= EXTENSIONS,
     }
     for claim, true in claims.items():
         if not true:
             raise ContractRefused(f"task {contract.id!r} breaks a rule: {claim}")
 
 
+def _offers(contract: Contract) -> bool:
+    match contract.offers:
+        case ByModel() as offers:
+            named = bool(offers.actions) ^ (offers.candidates > 0)
+            fitting = offers.dimension == contract.domain.get("dimension")
+            return offers.model in MODELS and bool(offers.fields) and named and fitting
+        case ByTicket() as offers:
+            return bool(offers.actions) ^ (offers.dimension > 0) and not (offers.actions and offers.slopes)
+
+
 def _gate(contract: Contract, limits: Limits, epsilon: float | None) -> int:
-    """The loudest gate within the owner's limits, and within `epsilon` where it is given."""
+    """The gate of the largest epsilon within the owner's limits, and within `epsilon` where it is given."""
     most = limits.epsilon if epsilon is None else min(epsilon, limits.epsilon)
     allowed = [
         index for index, gate in enumerate(contract.gates) if gate.epsilon <= most and gate.delta <= limits.delta

@@ -9,13 +9,13 @@ in the simulator, the same text. `extract` turns an estimate of the message into
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from sottovoce.protocol.errors import BadInput, ConfigurationError
+from sottovoce.protocol.errors import BadInput, ConfigurationError, UnknownName
 
 ROUNDING = 1e-9
 """How far float arithmetic may carry a message out of its domain; calibration leaves more room than that."""
@@ -274,6 +274,18 @@ def _joint_on_a_line(weight: float) -> float:
 
 
 DOMAINS: dict[str, type] = {"interval": Interval, "ball": Ball, "moments": Moments, "gradient": Gradient}
+
+
+def domain_from(numbers: Mapping[str, Any]) -> Domain:
+    """The domain of this kind with these numbers.
+
+    >>> domain_from({"kind": "interval", "low": 0.0, "high": 1.0})
+    Interval(low=0.0, high=1.0)
+    """
+    kind = str(numbers["kind"])
+    if kind not in DOMAINS:
+        raise UnknownName("domain", kind, DOMAINS)
+    return DOMAINS[kind](**{name: value for name, value in numbers.items() if name != "kind"})
 
 
 def shorten(xp: Any, vector: Any, bound: float) -> Any:

@@ -4,7 +4,8 @@ Nothing here draws randomness. `exact` draws on the device, `decode` reads on th
 `calibration` is the only place that makes these values; `promise.verify` checks those that came from elsewhere.
 """
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from sottovoce.privacy.domains import Domain, Interval
 from sottovoce.protocol.budget import Budget
@@ -112,3 +113,8 @@ MECHANISMS: dict[str, type] = {
 def name_of(mechanism: Mechanism) -> str:
     """The registry name of a mechanism."""
     return type(mechanism).__name__.lower()
+
+
+def numbers_of(mechanism: Mechanism) -> dict[str, Any]:
+    """The mechanism's own numbers; its kind and its domain stand elsewhere in a contract."""
+    return {name: value for name, value in asdict(mechanism).items() if name not in ("domain", "budget")}

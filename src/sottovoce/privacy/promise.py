@@ -5,13 +5,16 @@ whoever wrote it.
 """
 
 import math
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 from sottovoce.privacy.calibration import discrete_delta, gaussian_delta, gaussian_distance
-from sottovoce.privacy.domains import Interval, size
-from sottovoce.privacy.mechanisms import RESOLUTION, Gaussian, Laplace, Levels, Mechanism, Sphere
-from sottovoce.protocol.errors import BrokenPromise
+from sottovoce.privacy.domains import Domain, Interval, size
+from sottovoce.privacy.mechanisms import MECHANISMS, RESOLUTION, Gaussian, Laplace, Levels, Mechanism, Sphere
+from sottovoce.protocol.budget import Budget
+from sottovoce.protocol.errors import BrokenPromise, UnknownName
 
 LARGEST_EPSILON = 12.0
 """Above it one report protects nobody; a device refuses."""
@@ -89,3 +92,15 @@ def _verify_scales(mechanism: Gaussian | Laplace) -> None:
     scales = mechanism.scales
     if len(scales) != len(mechanism.domain.blocks) or not all(math.isfinite(s) and s > 0 for s in scales):
         raise BrokenPromise(f"one positive scale per block is needed, got {scales}")
+
+
+def mechanism_from(name: str, domain: Domain, budget: Budget, numbers: Mapping[str, Any]) -> Mechanism:
+    """The mechanism that a contract describes, verified: its numbers keep the budget, or it is refused."""
+    if name not in MECHANISMS:
+        raise UnknownName("mechanism", name, MECHANISMS)
+    try:
+        mechanism = MECHANISMS[name](domain, budget, **numbers)
+    except TypeError as error:
+        raise BrokenPromise(f"the numbers {sorted(numbers)} do not describe {name}") from error
+    verify(mechanism)
+    return mechanism

@@ -1,31 +1,89 @@
-"""The public contract of a live task: what a device judges before it answers.
+"""The public contract of a live task: what a device judges before it answers, and a privacy officer reads.
 
-`catalogue.resolve` makes it from a task file: everything is resolved to numbers, the gates' integers included, so that
-a device in any language checks and computes, and chooses nothing. What may change while a task lives (its mode, whether
-it is open) is `Status`, outside the contract.
+It has two parts. Everything but `learning` is what a device must know: it computes with these numbers and chooses
+nothing. `learning` is for the server, and for whoever wants to judge it; a device hashes it and does not read it, so a
+learner that is newer than the device changes nothing for the device.
+
+A contract is bytes: the server makes them once, keeps them and serves them. Its digest is the SHA-256 of these bytes.
+What may change while a task lives (its mode, whether it is open) is `wire.TaskStatus`, outside the contract.
 """
 
 import datetime
 import hashlib
 import re
-from typing import Any, Literal
+from typing import Any, TypeVar
 
 import msgspec
 
-from sottovoce.catalogue.task import Task
-from sottovoce.protocol.fields import Field
+from sottovoce.protocol.errors import WireError
+from sottovoce.protocol.fields import Field, width_of
+from sottovoce.protocol.links import Link
 from sottovoce.protocol.strict import Strict
+
+FORMAT = 2
+"""Of the contract and of the wire. Sottovoce 0.1 had no number here."""
 
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 DAY = 86400
 
+Kind = TypeVar("Kind")
+
+
+class ByModel(Strict, frozen=True, kw_only=True, tag_field="kind", tag="model"):
+    """One model for everybody: the device chooses by it, and the action never travels."""
+
+    model: str
+    """Its kind: a name in `offers.MODELS`."""
+    fields: dict[str, Field]
+    actions: tuple[str, ...] = ()
+    """The names of the actions; the fields then describe the person."""
+    candidates: int = 0
+    """Instead of named actions: how many an app may show at once, each described by the fields."""
+    link: Link | None = None
+
+    @property
+    def user(self) -> str:
+        """Who answers: a name in `users.USERS`."""
+        return self.model
+
+    @property
+    def arms(self) -> int:
+        """The largest number of actions to choose from."""
+        return len(self.actions) or self.candidates
+
+    @property
+    def dimension(self) -> int:
+        """The length of a feature vector: a constant and the fields, once for every named action."""
+        return width_of(self.fields) * max(len(self.actions), 1)
+
+
+class ByTicket(Strict, frozen=True, kw_only=True, tag_field="kind", tag="tickets"):
+    """The server chooses for each person: an arm, a point, or points to try. The ticket says which."""
+
+    actions: tuple[str, ...] = ()
+    """The names of the arms; none where the actions are points."""
+    dimension: int = 0
+    """Coordinates of a point; 0 where the actions are arms."""
+    slopes: bool = False
+    """Does a person try pairs of points, and report how the reward changes between the two?"""
+
+    link = None
+
+    @property
+    def user(self) -> str:
+        return "slope" if self.slopes else "scalar"
+
+    @property
+    def arms(self) -> int:
+        return len(self.actions)
+
 
 class Gate(Strict, frozen=True, kw_only=True):
-    """One mechanism that a device may answer through: its budget and its integers (see `privacy.mechanisms`)."""
+    """One mechanism that a device may answer through: its budget and its numbers."""
 
     epsilon: float
     delta: float
-    numbers: dict[str, int | float | str | tuple[float, ...]]
+    numbers: dict[str, int | str | list[str]]
 
 
 class RewardTerms(Strict, frozen=True, kw_only=True):
@@ -35,6 +93,9 @@ class RewardTerms(Strict, frozen=True, kw_only=True):
     high: float
     default: float
     wait: int
+    unit_low: float
+    unit_high: float
+    """Messages speak of the reward on the scale from `unit_low` to `unit_high`."""
 
 
 class Limit(Strict, frozen=True, kw_only=True):
@@ -47,38 +108,52 @@ class Limit(Strict, frozen=True, kw_only=True):
 
 
 class Contract(Strict, frozen=True, kw_only=True):
-    """All that a device must know to answer, and a privacy officer to judge."""
+    """The contract as it is read; see `contract_from`."""
 
+    format: int
     id: str
     title: str
-    offers: Literal["model", "tickets"]
-    """Where the device gets what it chooses by: one model for everybody, or a ticket from the server."""
-    task: Task
-    actions: tuple[str, ...]
-    candidates: int
-    fields: dict[str, Field]
+    offers: ByModel | ByTicket
+    domain: dict[str, int | str]
+    mechanism: str
     gates: tuple[Gate, ...]
     """The first is the task's budget; the others are quieter."""
     limit: Limit
     reward: RewardTerms
-    publish_every: int
     delay: int
+    """A device waits at random up to so many seconds before it sends."""
     expires: datetime.date
     retention: int
-
-    def digest(self) -> str:
-        """A hash of the whole contract: a changed contract is another contract."""
-        return hashlib.sha256(msgspec.json.encode(self, order="deterministic")).hexdigest()
-
-
-class Status(Strict, frozen=True, kw_only=True):
-    """What may change while a task lives."""
-
-    mode: Literal["live", "apprentice"] = "live"
-    paused: bool = False
+    """Seconds for which the server keeps single reports."""
+    extensions: dict[str, Any]
+    """What later versions add for devices, by name. A device refuses a name that it does not know."""
+    learning: msgspec.Raw
+    """For the server: see `catalogue.task.Learning`."""
 
 
-def features_of(terms: Any) -> int:
-    """The length of a feature vector: a constant and the fields, once for every named action."""
-    width = 1 + sum(field.width for field in terms.fields.values())
-    return width * max(len(terms.actions), 1)
+def contract_from(body: bytes) -> Contract:
+    """The contract that these bytes are; refuses another format by its number."""
+    found = _decoded(body, _Format).format
+    if found != FORMAT:
+        raise WireError(f"this contract has format {found}; this version of Sottovoce reads format {FORMAT}")
+    return _decoded(body, Contract)
+
+
+def digest_of(body: bytes) -> str:
+    """The SHA-256 of a contract: other bytes are another contract.
+
+    >>> digest_of(b"{}")[:8]
+    '44136fa3'
+    """
+    return hashlib.sha256(body).hexdigest()
+
+
+class _Format(msgspec.Struct, frozen=True):
+    format: int = 1
+
+
+def _decoded(body: bytes, kind: type[Kind]) -> Kind:
+    try:
+        return msgspec.json.decode(body, type=kind, strict=False)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise WireError(f"not a contract: {error}") from error

@@ -14,6 +14,7 @@ SottovoceError
 └── WireError            bytes that are not a report of this task
 """
 
+import difflib
 from collections.abc import Iterable
 
 
@@ -28,14 +29,23 @@ class ConfigurationError(SottovoceError, ValueError):
 class UnknownName(ConfigurationError):
     """A name that is not in its registry; the message lists those that are.
 
-    >>> raise UnknownName("learner", "linucv", ["linucb", "kl-ucb"])
-    Traceback (most recent call last):
-        ...
-    sottovoce.protocol.errors.UnknownName: unknown learner 'linucv'; choose one of: kl-ucb, linucb
+    >>> str(UnknownName("learner", "linucv", ["linucb", "ucb"]))
+    "unknown learner 'linucv' (did you mean 'linucb'?); choose one of: linucb, ucb"
     """
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
-        super().__init__(f"unknown {kind} {name!r}; choose one of: {', '.join(sorted(known))}")
+        known = sorted(known)
+        super().__init__(f"unknown {kind} {name!r}{suggestion(name, known)}; choose one of: {', '.join(known)}")
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """The known name that was probably meant, in brackets; empty where none is near.
+
+    >>> suggestion("agee", ["age", "price"])
+    " (did you mean 'age'?)"
+    """
+    near = difflib.get_close_matches(name, list(known), n=1)
+    return f" (did you mean {near[0]!r}?)" if near else ""
 
 
 class PrivacyError(SottovoceError):

@@ -1,6 +1,7 @@
 """Fields: what an app knows of a person or of a candidate, as a task declares them."""
 
 import math
+from collections.abc import Mapping
 
 from sottovoce.protocol.strict import Strict
 
@@ -39,3 +40,8 @@ class Flag(Strict, frozen=True, kw_only=True, tag_field="kind", tag="flag"):
 
 
 Field = Number | Category | Flag
+
+
+def width_of(fields: Mapping[str, Field]) -> int:
+    """Coordinates of one encoded person or candidate: a constant, and those of every field."""
+    return 1 + sum(field.width for field in fields.values())

@@ -6,9 +6,9 @@ Written on an array namespace: NumPy on a device, JAX in the simulator, the same
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 
 from sottovoce.protocol.errors import ConfigurationError, UnknownName
@@ -17,7 +17,7 @@ FARTHEST = 6.0
 """Where the normal distribution function is taken as constant; it is 1e-9 from its limits there."""
 
 
-class Curve(NamedTuple):
+class LinkCurve(NamedTuple):
     """A link's mean and slope as functions of (array namespace, number), and the range of its rewards."""
 
     mean: Callable[[Any, Any], Any]
@@ -26,8 +26,7 @@ class Curve(NamedTuple):
     high: float
 
 
-@dataclass(frozen=True)
-class Link:
+class Link(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A link for ||x|| <= 1 and ||theta|| <= radius; `maximum` is the largest count of a Poisson reward.
 
     >>> link = Link("logistic")
@@ -120,8 +119,8 @@ def _logistic(xp: Any, z: Any) -> Any:
 
 
 CURVES = {
-    "logistic": Curve(_logistic, lambda xp, z: _logistic(xp, z) * _logistic(xp, -z), 0.0, 1.0),
-    "probit": Curve(normal_mean, normal_slope, 0.0, 1.0),
-    "poisson": Curve(lambda xp, z: xp.exp(z), lambda xp, z: xp.exp(z), 0.0, math.inf),
-    "identity": Curve(lambda xp, z: z, lambda xp, z: xp.ones_like(z), -1.0, 1.0),
+    "logistic": LinkCurve(_logistic, lambda xp, z: _logistic(xp, z) * _logistic(xp, -z), 0.0, 1.0),
+    "probit": LinkCurve(normal_mean, normal_slope, 0.0, 1.0),
+    "poisson": LinkCurve(lambda xp, z: xp.exp(z), lambda xp, z: xp.exp(z), 0.0, math.inf),
+    "identity": LinkCurve(lambda xp, z: z, lambda xp, z: xp.ones_like(z), -1.0, 1.0),
 }

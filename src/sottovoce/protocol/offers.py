@@ -1,10 +1,21 @@
-"""What travels between the two halves, besides reports (which are bytes: see `privacy.exact`)."""
+"""Models: the offers that are the same for everyone, so that they can be cached and the action never travels.
 
+A model travels as JSON with its kind. Its version is a hash of these bytes, which a device computes for itself.
+"""
+
+import hashlib
 from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+
+from sottovoce.protocol.errors import WireError
+
+VERSION_BYTES = 16
 
 
 class LinearModel(NamedTuple):
-    """The offer of a linear learner: the same for everyone, so it can be cached and the action never travels.
+    """The offer of a linear learner.
 
     The score of features x is <theta, x> + width * sqrt(x' precision x): what is expected, and how little is known.
     """
@@ -25,3 +36,53 @@ class GeneralizedModel(NamedTuple):
     explore: Any
     anchor: Any
     """The device reports (mean reward predicted by the anchor, minus reward) times x."""
+
+
+MODELS: dict[str, type[LinearModel] | type[GeneralizedModel]] = {"linear": LinearModel, "generalized": GeneralizedModel}
+AXES = {"theta": 1, "precision": 2, "width": 0, "explore": 0, "anchor": 1}
+"""How many axes each part of a model has; all of them have the length of the features."""
+
+
+def version_of(body: bytes) -> str:
+    """The name of a model: a server cannot give one person's model a name of its own.
+
+    >>> version_of(b'{"kind": "linear"}')
+    'b0b79d6f9abae8c2eea23d43bc16ba3f'
+    """
+    return hashlib.sha256(body).hexdigest()[: 2 * VERSION_BYTES]
+
+
+def model_body(kind: str, model: LinearModel | GeneralizedModel) -> bytes:
+    """The model as it is served."""
+    parts = {name: np.asarray(value).tolist() for name, value in model._asdict().items()}
+    return msgspec.json.encode({"kind": kind} | parts)
+
+
+def model_from(body: bytes, kind: str, dimension: int) -> Any:
+    """The arrays of a model of this kind, if they have the shapes of its task.
+
+    >>> model_from(model_body("linear", LinearModel([1.0], [[1.0]], 0.1, 0.0)), "linear", 1).theta
+    array([1.])
+    """
+    try:
+        parts = msgspec.json.decode(body, type=dict[str, Any])
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise WireError(f"not a model: {error}") from error
+    if parts.pop("kind", None) != kind or set(parts) != set(MODELS[kind]._fields):
+        raise WireError(f"not a {kind} model: it has {sorted(parts)}")
+    return MODELS[kind](**{name: array_from(value, (dimension,) * AXES[name]) for name, value in parts.items()})
+
+
+def array_from(sent: Any, shape: tuple[int, ...]) -> Any:
+    """Finite numbers of this shape, or `WireError`.
+
+    >>> array_from([0.5, 1], (2,))
+    array([0.5, 1. ])
+    """
+    try:
+        array = np.asarray(sent, dtype=float)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise WireError("not numbers") from error
+    if array.shape != shape or not np.all(np.isfinite(array)):
+        raise WireError(f"not finite numbers of shape {shape}")
+    return array

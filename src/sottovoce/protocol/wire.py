@@ -4,12 +4,10 @@ Every report of a task has the same length, whatever the person did. A report to
 no person and no time; one to a task with tickets brings its ticket back, because there the server chose the action.
 """
 
-import hashlib
 from typing import Any, Literal
 
 import msgspec
 
-from sottovoce.protocol.contract import Contract, Status
 from sottovoce.protocol.strict import Strict
 
 REPORT_ID_BYTES = 16
@@ -73,7 +71,7 @@ class OffersRequest(Strict, frozen=True, kw_only=True):
 
 
 class TicketOffer(Strict, frozen=True, kw_only=True):
-    """An action that the server chose, and the sealed ticket to bring back."""
+    """An action that the server chose, and the ticket to bring back."""
 
     ticket: str
     action: Any
@@ -90,26 +88,6 @@ class Offers(Strict, frozen=True, kw_only=True):
     recommendation: Any = None
 
 
-class ModelDocument(Strict, frozen=True, kw_only=True):
-    """The offer of a task with a model, the same for everyone. `version` is a hash of `model`: see `version_of`."""
-
-    version: str
-    kind: Literal["linear", "generalized"]
-    model: dict[str, Any]
-    mode: Literal["live", "apprentice"]
-    open: bool
-    """False when reports are not wanted now; choosing still works."""
-
-
-def version_of(model: dict[str, Any]) -> str:
-    """A hash of the model's numbers: a server cannot give one person's model a name of its own.
-
-    >>> version_of({"theta": [0.5, -0.25]})
-    'c7a1ee03ed26fff20a78f84abd17a89a'
-    """
-    return hashlib.sha256(msgspec.json.encode(model, order="sorted")).hexdigest()[: 2 * VERSION_BYTES]
-
-
 class WarmRow(Strict, frozen=True, kw_only=True):
     """One row of consented or public data: the arm (None with a model) and the message, in the clear."""
 
@@ -121,24 +99,63 @@ class WarmRows(Strict, frozen=True, kw_only=True):
     rows: list[WarmRow]
 
 
-class TaskDocument(Strict, frozen=True, kw_only=True):
-    """The public contract, its hash, and what may change."""
+class TaskStatus(Strict, frozen=True, kw_only=True):
+    """What may change while a task lives. Devices ask for it often, so it is short."""
 
-    contract: Contract
+    id: str
     digest: str
-    status: Status
+    """Of the contract; see `contract.digest_of`."""
+    mode: Literal["live", "apprentice"]
+    """An apprentice only learns: devices show what the app would have shown anyway."""
+    state: Literal["open", "paused", "expired", "done"]
+    """Reports are wanted while it is open; choosing always works."""
+    version: str
+    """Of the newest model; empty for a task with tickets, and before the first model."""
+
+
+class ListedTask(Strict, frozen=True, kw_only=True):
+    """One task in the list for administrators."""
+
+    status: TaskStatus
+    contract: msgspec.Raw
+
+
+class TaskList(Strict, frozen=True, kw_only=True):
+    tasks: list[ListedTask]
+
+
+class Kept(Strict, frozen=True, kw_only=True):
+    """How many rows of consented data were kept."""
+
+    rows: int
+
+
+class ArmEstimate(Strict, frozen=True, kw_only=True):
+    """What private reports say of one arm."""
+
+    action: str
+    share: float
+    """Of the offers made now."""
+    reports: float
+    """Reports about it, those through quieter gates counted in part."""
+    reward: float | None
+    """The mean reward, in the units of the task; larger is better."""
+    error: float | None
+    """Its standard error."""
 
 
 class Summary(Strict, frozen=True, kw_only=True):
-    """What the server has learned: all of it computed from private reports."""
+    """What the server has learned."""
 
     id: str
     reports: int
-    """In the journal."""
+    """Private reports in the journal."""
+    warm: int
+    """Rows of public or consented data that it started from: not private, and not in `reports` or `estimates`."""
     learned: int
-    """Folded into the state."""
+    """Reports and rows folded into the state."""
     published: int
-    """Folded when the newest offer was published."""
+    """Those folded when the newest offer was published."""
     refused: dict[str, int]
     """Since the server started, by verdict."""
     done: bool
@@ -146,7 +163,7 @@ class Summary(Strict, frozen=True, kw_only=True):
     version: str
     epsilon: float
     bytes_per_report: int
-    estimates: list[dict[str, Any]]
-    """Per arm: its name, share of the offers, reports (by weight), mean outcome and its standard error."""
+    estimates: list[ArmEstimate]
+    """One for each arm, from private reports alone; none where a model says it."""
     state: str
     """A hash of the state after `learned` reports: replay gives the same."""

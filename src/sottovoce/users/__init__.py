@@ -1,11 +1,10 @@
-"""The device half: raw data lives and dies here. NumPy on a device, traced by JAX in the simulator, the same text."""
+"""The device half, the only place with raw data. NumPy on a device, traced by JAX in the simulator, the same text."""
 
 from typing import Any, Protocol
 
-from sottovoce.catalogue.resolve import domain_of
-from sottovoce.catalogue.task import Task
+from sottovoce.privacy.domains import Domain
 from sottovoce.protocol.errors import UnknownName
-from sottovoce.protocol.links import link_of
+from sottovoce.protocol.links import Link
 from sottovoce.users.generalized import GeneralizedUser
 from sottovoce.users.linear import LinearUser
 from sottovoce.users.scalar import ScalarUser
@@ -27,18 +26,17 @@ class LocalUser(Protocol):
         ...
 
     def message(self, public: Any, context: Any, action: Any, outcome: Any) -> Any:
-        """What would be said aloud: formed by a domain's `embed`, so clipped and bounded."""
+        """What is made private: formed by a domain's `embed`, so clipped and bounded."""
         ...
 
 
-def user_of(task: Task) -> LocalUser:
-    """The user that a task declares.
+def user_of(kind: str, domain: Domain, link: Link | None = None) -> LocalUser:
+    """The user of this kind, with messages of this domain.
 
-    >>> from sottovoce import task
-    >>> user_of(task("tsallis-inf", arms=3, rounds=10, epsilon=1.0))
+    >>> from sottovoce import Interval
+    >>> user_of("scalar", Interval(0.0, 1.0))
     ScalarUser(domain=Interval(low=0.0, high=1.0))
     """
-    if task.user not in USERS:
-        raise UnknownName("user", task.user, USERS)
-    known = {"link": link_of(task.tuning)} if "link" in task.tuning else {}
-    return USERS[task.user](domain_of(task), **known)
+    if kind not in USERS:
+        raise UnknownName("user", kind, USERS)
+    return USERS[kind](domain) if link is None else USERS[kind](domain, link)
