@@ -25,7 +25,7 @@ DEVICE = WITHOUT + textwrap.dedent(
     from sottovoce.protocol.offers import LinearModel
     from sottovoce.privacy.accounting import Ledger
     from sottovoce.catalogue.resolve import mechanism_of
-    from sottovoce.users import user_of
+    from sottovoce.sim.users import user_of
 
     contract = sv.task("linucb", arms=4, dimension=3, rounds=1000, epsilon=2.0)
     user, mechanism = user_of(contract), mechanism_of(contract)

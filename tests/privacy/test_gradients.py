@@ -10,7 +10,7 @@ from sottovoce.privacy.decode import noise_of
 from sottovoce.privacy.promise import true_delta, verify
 from sottovoce.protocol.errors import BrokenPromise
 from sottovoce.protocol.offers import GeneralizedModel
-from sottovoce.users import user_of
+from sottovoce.sim.users import user_of
 
 DIMENSION = 3
 

@@ -3,27 +3,36 @@
 from typing import Any
 
 from sottovoce.admin.remote import Remote
-from sottovoce.protocol.contract import Contract
+from sottovoce.protocol.contract import ByModel, Contract
 from sottovoce.protocol.fields import Category
 from sottovoce.protocol.wire import Summary
-from sottovoce.users.outcomes import outcomes_of
 
 
 def learned(contract: Contract, remote: Remote) -> tuple[Summary, list[dict[str, Any]]]:
-    """The summary, and a row for each action or coefficient; all of it comes from private reports."""
+    """The summary, and a row for each action or coefficient."""
     summary = remote.settled(contract.id)
-    if contract.offers == "model":
-        theta = remote.model(contract.id).theta.tolist()
-        return summary, [{"of": name, "worth": worth} for name, worth in zip(names(contract), theta, strict=True)]
-    return summary, [_in_rewards(contract, row) for row in summary.estimates]
+    if isinstance(contract.offers, ByModel):
+        theta = remote.model(contract).theta.tolist()
+        names = coefficients(contract.offers)
+        return summary, [{"of": name, "worth": worth} for name, worth in zip(names, theta, strict=True)]
+    return summary, [
+        {
+            "of": row.action,
+            "reward": row.reward,
+            "error": row.error,
+            "reports": row.reports,
+            "share of offers": row.share,
+        }
+        for row in summary.estimates
+    ]
 
 
-def names(contract: Contract) -> list[str]:
+def coefficients(offers: ByModel) -> list[str]:
     """The names of the coefficients: those of the fields, and of the action they belong to."""
     own = ["(constant)"]
-    for name, field in sorted(contract.fields.items()):
+    for name, field in sorted(offers.fields.items()):
         own += [f"{name} {value}" for value in field.values] if isinstance(field, Category) else [name]
-    return [f"{action}: {name}" for action in contract.actions for name in own] if contract.actions else own
+    return [f"{action}: {name}" for action in offers.actions for name in own] if offers.actions else own
 
 
 def cell(value: Any) -> str:
@@ -31,17 +40,3 @@ def cell(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:,.0f}" if abs(value) >= 100 or value == int(value) else f"{value:.3f}"
     return "-" if value is None else str(value)
-
-
-def _in_rewards(contract: Contract, row: dict[str, Any]) -> dict[str, Any]:
-    """The server counts losses; people speak of rewards."""
-    outcomes = outcomes_of(contract)
-    scale = abs(outcomes.reward(1.0) - outcomes.reward(0.0))
-    known = row["outcome"] is not None
-    return {
-        "of": row["action"],
-        "reward": float(outcomes.reward(row["outcome"])) if known else None,
-        "error": scale * row["error"] if known else None,
-        "reports": row["reports"],
-        "share of offers": row["share"],
-    }

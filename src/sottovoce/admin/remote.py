@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from typing import Any, TypeVar
 
 import msgspec
-import numpy as np
 
 from sottovoce.catalogue.task_file import TaskFile
 from sottovoce.client.http import Http, Response, Transport
+from sottovoce.protocol.contract import ByModel, Contract, contract_from
 from sottovoce.protocol.errors import Refused, Unreachable
-from sottovoce.protocol.offers import GeneralizedModel, LinearModel
-from sottovoce.protocol.wire import ModelDocument, Summary, TaskDocument, WarmRow, WarmRows
+from sottovoce.protocol.offers import GeneralizedModel, LinearModel, model_from
+from sottovoce.protocol.problems import problem_from
+from sottovoce.protocol.wire import Kept, ListedTask, Summary, TaskList, TaskStatus, WarmRow, WarmRows
 
 Document = TypeVar("Document")
 
@@ -32,14 +33,6 @@ PATIENCE = 60.0
 """Seconds that a server may take: to prepare its first offers, to take a report, to learn from all it took."""
 
 
-class Tasks(msgspec.Struct, frozen=True):
-    tasks: list[TaskDocument]
-
-
-class Heard(msgspec.Struct, frozen=True):
-    heard: int
-
-
 class Remote:
     """One server. Without a token only what is public can be asked."""
 
@@ -48,8 +41,11 @@ class Remote:
         self._transport = transport or Http(server, timeout=PATIENCE)
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
 
-    def task(self, id: str) -> TaskDocument:
-        return self._call("GET", f"/v1/tasks/{id}", TaskDocument)
+    def status(self, id: str) -> TaskStatus:
+        return self._call("GET", f"/v1/tasks/{id}", TaskStatus)
+
+    def contract(self, id: str) -> Contract:
+        return contract_from(self._answer("GET", f"/v1/tasks/{id}/contract"))
 
     def summary(self, id: str) -> Summary:
         return self._call("GET", f"/v1/tasks/{id}/summary", Summary)
@@ -59,32 +55,27 @@ class Remote:
         pause, until = 0.001, time.monotonic() + PATIENCE
         while time.monotonic() < until:
             summary = self.summary(id)
-            if summary.learned >= summary.reports or summary.done:
+            if summary.learned >= summary.reports + summary.warm or summary.done:
                 return summary
             time.sleep(pause)
             pause = min(2 * pause, 0.05)
         raise Unreachable(f"the server has not learned from the reports of {id} for {PATIENCE:g} seconds")
 
-    def model(self, id: str) -> LinearModel | GeneralizedModel:
+    def model(self, contract: Contract) -> LinearModel | GeneralizedModel:
         """What devices choose by now."""
-        document = self._call("GET", f"/v1/tasks/{id}/model", ModelDocument)
-        kind = GeneralizedModel if document.kind == "generalized" else LinearModel
-        return kind(**{name: np.asarray(value, dtype=float) for name, value in document.model.items()})
+        assert isinstance(contract.offers, ByModel)
+        body = self._answer("GET", f"/v1/tasks/{contract.id}/model")
+        return model_from(body, contract.offers.model, contract.offers.dimension)
 
-    def tasks(self) -> list[TaskDocument]:
-        return self._call("GET", "/v1/tasks", Tasks).tasks
+    def tasks(self) -> list[ListedTask]:
+        return self._call("GET", "/v1/tasks", TaskList).tasks
 
-    def create(self, file: TaskFile) -> TaskDocument:
-        return self._call("POST", "/v1/tasks", TaskDocument, file)
+    def create(self, file: TaskFile) -> TaskStatus:
+        return self._call("POST", "/v1/tasks", TaskStatus, file)
 
-    def pause(self, id: str) -> TaskDocument:
-        return self._call("POST", f"/v1/tasks/{id}/pause", TaskDocument)
-
-    def resume(self, id: str) -> TaskDocument:
-        return self._call("POST", f"/v1/tasks/{id}/resume", TaskDocument)
-
-    def promote(self, id: str) -> TaskDocument:
-        return self._call("POST", f"/v1/tasks/{id}/promote", TaskDocument)
+    def change(self, id: str, verb: str) -> TaskStatus:
+        """`verb` is pause, resume or promote."""
+        return self._call("POST", f"/v1/tasks/{id}/{verb}", TaskStatus)
 
     def export(self, id: str) -> Iterator[bytes]:
         """The contract and the reports, a line each, read as they come: there may be many."""
@@ -98,7 +89,7 @@ class Remote:
             raise Unreachable(self._nobody) from error
 
     def warm(self, id: str, rows: list[WarmRow]) -> int:
-        return self._call("POST", f"/v1/tasks/{id}/warm", Heard, WarmRows(rows=rows)).heard
+        return self._call("POST", f"/v1/tasks/{id}/warm", Kept, WarmRows(rows=rows)).rows
 
     def _call(self, method: str, path: str, kind: type[Document], body: Any = None) -> Document:
         answer = self._answer(method, path, body)
@@ -128,15 +119,7 @@ class Remote:
         return f"no server answers at {self._server}; start one with `sottovoce serve`, or name another with --server"
 
 
-class _Problem(msgspec.Struct, frozen=True):
-    title: str = ""
-    detail: str = ""
-
-
 def _problem(status: int, body: bytes) -> str:
-    try:
-        problem = msgspec.json.decode(body, type=_Problem)
-    except msgspec.DecodeError:
-        problem = _Problem()
+    problem = problem_from(body)
     said = problem.detail or problem.title or f"the server answered with status {status}"
     return f"{said.rstrip('.')}; {ADVICE[status]}" if status in ADVICE else said

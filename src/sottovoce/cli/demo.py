@@ -63,10 +63,10 @@ def _run(console: "Console", server: str, remote: "Remote", file: "TaskFile", pe
     from sottovoce.fleet.report import Story
     from sottovoce.fleet.run import run_fleet
 
-    contract = remote.create(file).contract
+    contract = remote.contract(remote.create(file).id)
     with progress_bar(contract.id, people) as advance:
         result = run_fleet(server, contract.id, people, seed=seed, connections=CONNECTIONS, progress=advance)
-    interval = interval_of(contract, result.world, len(result.curve), contract.publish_every)
+    interval = interval_of(contract, result.world, len(result.curve))
     story = Story(contract, result, interval, *learned(contract, remote))
     console.print()
     print_result(console, contract, result, interval)

@@ -41,7 +41,7 @@ def devices(
     if compare and (rush or epsilon is not None):
         raise ConfigurationError("--compare needs people who wait and the task's own epsilon: no --rush, no --epsilon")
     console, remote = Console(), Remote(server)
-    contract, before = remote.task(task).contract, remote.summary(task).reports
+    contract, before = remote.contract(task), remote.summary(task).reports
     if compare and before:
         raise ConfigurationError(f"--compare starts with the first report; {task} has {before:,} already")
     with progress_bar(task, people * visits) as advance:
@@ -49,7 +49,7 @@ def devices(
             server, task, people, visits, seed=seed, lockstep=not rush, connections=connections, epsilon=epsilon,
             progress=advance,
         )  # fmt: skip
-    interval = interval_of(contract, result.world, len(result.curve), contract.publish_every) if compare else None
+    interval = interval_of(contract, result.world, len(result.curve)) if compare else None
     print_result(console, contract, result, interval)
     console.print(f"{result.reports / max(result.sending, 1e-9):,.0f} reports a second while sending", style="dim")
     print_learned(console, *learned(contract, remote))
@@ -61,15 +61,18 @@ def print_result(
 ) -> None:
     """The outcome of a run, beside uniform play and (where it was run) the simulator."""
     console.print(result_table(contract, result, interval))
-    each = len(result.curve) / max(result.people, 1)
-    spent = f"each person spent epsilon {result.epsilon:g} a report"
-    console.print(f"{spent}{f', {each:.1f} reports' if each > 1 else ''}", style="dim", highlight=False)
+    each = result.reports / max(result.people, 1)
+    console.print(
+        f"epsilon {result.epsilon:g} a report; {each:.2g} reports a person on average", style="dim", highlight=False
+    )
 
 
 def result_table(contract: "Contract", result: "FleetResult", interval: "Interval | None" = None) -> "Table":
     """One row; fits 80 columns."""
+    from sottovoce.catalogue.task import learning_of
+
     columns = ["people", "reports", "refused", "regret", "uniform", "epsilon", "bytes", "seconds"]
-    title = f"{contract.title or contract.id}: {contract.task.learner}"
+    title = f"{contract.title or contract.id}: {learning_of(contract).learner}"
     table = table_of(title, *columns, *(["simulator"] if interval else []))
     cells = [
         f"{result.people:,}",

@@ -2,23 +2,19 @@
 
 import contextlib
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from sottovoce.cli.output import table_of
-from sottovoce.protocol.errors import ConfigurationError, UnknownName
+from sottovoce.protocol.errors import UnknownName
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
 
     from sottovoce.admin.remote import Remote
-    from sottovoce.protocol.contract import Contract
-    from sottovoce.protocol.wire import Summary, TaskDocument
-    from sottovoce.users.warm import Case
+    from sottovoce.protocol.wire import Summary
 
 Server = Annotated[str, typer.Option(help="The address of the server.")]
 Id = Annotated[str, typer.Argument(help="The id of the task.")]
@@ -38,44 +34,44 @@ def create(
     ] = None,
 ) -> None:
     """Send a task to a server; the same file twice changes nothing."""
+    from sottovoce.admin.warm import load_answers, send_answers
     from sottovoce.catalogue.resolve import contract_of
     from sottovoce.catalogue.task_file import load_task_file
-    from sottovoce.users.warm import cases
+    from sottovoce.protocol.contract import contract_from
 
     loaded = load_task_file(file)
-    contract = contract_of(loaded)  # refused here before anything travels
-    warm = cases(contract, _rows_of(warm_start)) if warm_start else []
+    contract = contract_from(contract_of(loaded))  # refused here before anything travels
+    answers = load_answers(warm_start, contract) if warm_start else []
     remote = _remote(server)
-    document = remote.create(loaded)
-    heard = _warm(remote, contract, warm)
-    _print_task(document, remote)
-    if heard:
-        _say(f"heard {heard:,} answers of {warm_start}, without noise: they were public or given with consent")
+    remote.create(loaded)
+    kept = send_answers(remote, contract, answers)
+    _print_task(remote, contract.id)
+    if kept:
+        _say(f"started from {kept:,} answers of {warm_start}, without noise: they were public or given with consent")
 
 
 @task.command()
 def show(id: Id, server: Server = HERE) -> None:
     """Print the contract of a task, its promise, its budgets and how far it is."""
-    remote = _remote(server)
-    _print_task(remote.task(id), remote)
+    _print_task(_remote(server), id)
 
 
 @task.command()
 def pause(id: Id, server: Server = HERE) -> None:
     """Ask for no more reports until the task is resumed; devices go on choosing."""
-    _print_status(_remote(server).pause(id))
+    _change(server, id, "pause")
 
 
 @task.command()
 def resume(id: Id, server: Server = HERE) -> None:
     """Ask for reports again."""
-    _print_status(_remote(server).resume(id))
+    _change(server, id, "resume")
 
 
 @task.command()
 def promote(id: Id, server: Server = HERE) -> None:
     """Let an apprentice decide: from now on devices choose by what was learned."""
-    _print_status(_remote(server).promote(id))
+    _change(server, id, "promote")
 
 
 @task.command()
@@ -118,11 +114,16 @@ def list_tasks(server: Server = HERE) -> None:
     """List the tasks of a server."""
     from rich.console import Console
 
-    table = table_of("Tasks", "who", "evidence", "epsilon", "expires", "state")
-    for document in _remote(server).tasks():
-        contract = document.contract
-        epsilon, expires = f"{contract.task.epsilon:g}", contract.expires.isoformat()
-        table.add_row(contract.id, contract.title or contract.task.learner, epsilon, expires, _state(document))
+    from sottovoce.admin.describe import state_of
+    from sottovoce.catalogue.task import learning_of
+    from sottovoce.protocol.contract import contract_from
+
+    table = table_of("Tasks", "task", "title", "epsilon", "expires", "state")
+    for listed in _remote(server).tasks():
+        contract = contract_from(bytes(listed.contract))
+        title = contract.title or learning_of(contract).learner
+        epsilon, expires = f"{contract.gates[0].epsilon:g}", contract.expires.isoformat()
+        table.add_row(contract.id, title, epsilon, expires, state_of(listed.status))
     Console().print(table)
 
 
@@ -135,155 +136,47 @@ def _remote(server: str) -> "Remote":
     return Remote(server, os.environ.get(TOKEN, ""))
 
 
+def _change(server: str, id: str, verb: str) -> None:
+    from sottovoce.admin.describe import state_of
+
+    _say(f"{id} is {state_of(_remote(server).change(id, verb))}")
+
+
 def _say(text: str) -> None:
     from rich.console import Console
 
-    Console().print(text, highlight=False, soft_wrap=True)
+    Console().print(text, highlight=False, soft_wrap=True, markup=False)
 
 
-def _print_status(document: "TaskDocument") -> None:
-    _say(f"{document.contract.id} is {_state(document)}")
-
-
-def _state(document: "TaskDocument") -> str:
-    return "paused" if document.status.paused else document.status.mode
-
-
-def _print_task(document: "TaskDocument", remote: "Remote") -> None:
+def _print_task(remote: "Remote", id: str) -> None:
     from rich.console import Console
-
-    from sottovoce.admin.learned import learned
-
-    console = Console()
-    summary, rows = learned(document.contract, remote)
-    console.print(_facts(document, summary))
-    print_learned(console, summary, rows)
-
-
-def _facts(document: "TaskDocument", summary: "Summary") -> "Table":
     from rich.table import Table
 
-    contract = document.contract
+    from sottovoce.admin.describe import facts
+    from sottovoce.admin.learned import learned
+
+    contract, status = remote.contract(id), remote.status(id)
+    summary, rows = learned(contract, remote)
     table = Table(title=contract.title or contract.id, title_justify="left", show_header=False, box=None)
     table.add_column(style="dim", no_wrap=True)
     table.add_column()
-    for name, fact in _lines(document, summary):
+    for name, fact in facts(contract, status, summary):
         table.add_row(name, fact)
-    return table
-
-
-def _lines(document: "TaskDocument", summary: "Summary") -> Iterator[tuple[str, str]]:
-    contract = document.contract
-    limit, reward, gates = contract.limit, contract.reward, contract.gates
-    delta = f", delta {contract.task.delta:g}" if contract.task.delta else ", no delta"
-    yield "task", f"{contract.id}, {_state(document)}, until {contract.expires.isoformat()}"
-    yield "learner", f"{contract.task.learner} ({contract.task.preset})"
-    yield "chooses", _choices(contract)
-    if contract.fields:
-        yield "fields", ", ".join(f"{name} ({_kind(field)})" for name, field in sorted(contract.fields.items()))
-    yield (
-        "reward",
-        f"{reward.low:g} to {reward.high:g}; {reward.default:g} if none comes within {_duration(reward.wait)}",
-    )
-    yield "promise", f"epsilon {gates[0].epsilon:g}{delta} a report, by {contract.task.mechanism}"
-    if len(gates) > 1:
-        yield "quieter", "epsilon " + " or ".join(f"{gate.epsilon:g}" for gate in gates[1:])
-    yield "budget", f"epsilon {limit.window:g} in {limit.window_days} days, {limit.lifetime:g} ever, for one device"
-    length = "one byte" if summary.bytes_per_report == 1 else f"{summary.bytes_per_report} bytes"
-    yield "report", f"{length}, sent within {_duration(contract.delay)}, kept {_duration(contract.retention)}"
-    yield "progress", f"{summary.reports:,} reports of about {contract.task.rounds:,}, {summary.learned:,} learned from"
-    yield "published", f"after {summary.published:,}; every {contract.publish_every:,} reports"
-    if summary.refused:
-        yield "refused", ", ".join(f"{count:,} {verdict}" for verdict, count in sorted(summary.refused.items()))
-    if summary.done:
-        yield "done", f"recommends {_named(contract, summary.recommendation)}"
-    yield "digest", document.digest
-
-
-def _duration(seconds: int) -> str:
-    """As it stands in a task file.
-
-    >>> _duration(86400), _duration(5400)
-    ('1d', '90m')
-    """
-    from sottovoce.catalogue.task_file import UNITS
-
-    unit = max((unit for unit in UNITS if seconds % UNITS[unit] == 0), key=lambda unit: UNITS[unit])
-    return f"{seconds // UNITS[unit]}{unit}" if seconds else "0s"
-
-
-def _choices(contract: "Contract") -> str:
-    if contract.actions:
-        return ", ".join(contract.actions)
-    if contract.candidates:
-        return f"one of up to {contract.candidates} candidates"
-    return f"a point of a {contract.task.region.get('kind', 'ball')} in {contract.task.dimension} dimensions"
-
-
-def _kind(field: Any) -> str:
-    from sottovoce.protocol.fields import Category, Number
-
-    match field:
-        case Number(low=low, high=high):
-            return f"{low:g} to {high:g}"
-        case Category(values=values):
-            return " | ".join(values)
-        case _:
-            return "yes or no"
-
-
-def _named(contract: "Contract", recommendation: Any) -> str:
-    arms = recommendation if isinstance(recommendation, list) else [recommendation]
-    named = [contract.actions[arm] if contract.actions and isinstance(arm, int) else f"{arm}" for arm in arms]
-    return ", ".join(named)
+    console = Console()
+    console.print(table)
+    print_learned(console, summary, rows)
 
 
 def print_learned(console: "Console", summary: "Summary", rows: list[dict[str, Any]]) -> None:
-    """What the server has learned; see `fleet.learned`."""
+    """What the server has learned; see `admin.learned`."""
     from sottovoce.admin.learned import cell
 
     if not rows:
         return
-    title = f"Learned from {summary.learned:,} reports"
+    title = f"Learned from {summary.reports:,} private reports"
     table = table_of(title, *rows[0])
     table.min_width = len(title)
     for row in rows:
         table.add_row(*(cell(value) for value in row.values()))
     console.print()
     console.print(table)
-
-
-# --- warm start ------------------------------------------------------------------------------------------------------
-
-
-def _rows_of(path: Path) -> Iterator[dict[str, str]]:
-    import csv
-
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            yield from csv.DictReader(file, restval="")
-    except OSError as error:
-        raise ConfigurationError(f"cannot read {path}: {error.strerror}") from error
-
-
-def _warm(remote: "Remote", contract: "Contract", cases: "list[Case]") -> int:
-    """Encode here, send in batches; what is heard is what a device would say, without noise.
-
-    A gradient is taken at the present model, so there the batches are as long as a model lasts.
-    """
-    from sottovoce.protocol.errors import Refused
-    from sottovoce.protocol.wire import LARGEST_BATCH, WarmRow
-    from sottovoce.users.warm import answers
-
-    gradients = contract.task.user == "generalized"
-    size = min(LARGEST_BATCH, contract.publish_every) if gradients else LARGEST_BATCH
-    heard = 0
-    for start in range(0, len(cases), size):
-        remote.settled(contract.id)
-        public = remote.model(contract.id) if gradients else None
-        found = answers(contract, cases[start : start + size], public)
-        try:
-            heard += remote.warm(contract.id, [WarmRow(action=arm, message=message) for arm, message in found])
-        except Refused as error:
-            raise Refused(f"{contract.id} was created, but not warmed up: {error}") from error
-    return heard

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce.catalogue.task import learning_of, task_of
 from sottovoce.fleet.people import Settled
 from sottovoce.protocol.contract import Contract
 from sottovoce.sim.halves import halves
@@ -24,11 +25,9 @@ class Interval(NamedTuple):
         return bool(self.low[-1] <= regret <= self.high[-1])
 
 
-def interval_of(
-    contract: Contract, world: Any, people: int, publish_every: int, *, seeds: int = 256, seed: int = 1
-) -> Interval:
+def interval_of(contract: Contract, world: Any, people: int, *, seeds: int = 256, seed: int = 1) -> Interval:
     """Runs of so many people in this very world, with models published as the server does and no delay."""
-    learner, user, mechanism = halves(contract.task)
+    learner, user, mechanism = halves(task_of(contract))
     trace = simulate(
         learner,
         user,
@@ -37,7 +36,7 @@ def interval_of(
         mechanism=mechanism,
         seeds=seeds,
         seed=seed,
-        publish_every=publish_every,
+        publish_every=learning_of(contract).publish_every,
     )
     low, high = np.quantile(trace.regret, [0.005, 0.995], axis=0)
     return Interval(trace.rounds, low, trace.regret.mean(axis=0), high)

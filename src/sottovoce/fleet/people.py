@@ -11,14 +11,14 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.catalogue.task import algorithm_of
+from sottovoce.catalogue.task import task_of
 from sottovoce.learners import uniform_of
 from sottovoce.learners.base import configuration
-from sottovoce.protocol.contract import Contract
-from sottovoce.protocol.fields import Category, Field, Flag
+from sottovoce.protocol.contract import ByModel, Contract
 from sottovoce.sim.run import seed_keys, world_for
 from sottovoce.sim.worlds import world_of_task
 from sottovoce.sim.worlds.people import People, people_of
+from sottovoce.users.fields import to_word
 
 UNIFORM_POINTS = 32
 """Where the actions are points, uniform play is judged by so many for every visitor."""
@@ -62,11 +62,10 @@ class Crowd:
 
     def __init__(self, contract: Contract, *, seed: int, size: int) -> None:
         self.size = size
-        self._task = contract.task
-        contextual = algorithm_of(contract.task.learner).actions == "features"
+        self._task, offers = task_of(contract), contract.offers
         with jax.enable_x64(True):
             (self._key,) = seed_keys(seed, 1)
-            world = people_of(contract) if contextual else world_of_task(contract.task)
+            world = people_of(offers) if isinstance(offers, ByModel) else world_of_task(self._task)
             self.world: Any = _sampled(world, self._key)
 
     def come(self, first: int) -> Visitors:
@@ -129,16 +128,6 @@ def _keys(key: jax.Array, round: jax.Array) -> tuple[jax.Array, jax.Array, jax.A
 def _raw(world: People, values: dict[str, NDArray]) -> list[Any]:
     """The values in the words of the app, a mapping per person or a list of mappings."""
     fields = dict(world.fields)
-    words = {name: [_word(fields[name], value) for value in column.ravel()] for name, column in values.items()}
+    words = {name: [to_word(fields[name], value) for value in column.ravel()] for name, column in values.items()}
     flat = [dict(zip(words, row, strict=True)) for row in zip(*words.values(), strict=True)]
     return flat if world.named else [flat[i : i + world.arms] for i in range(0, len(flat), world.arms)]
-
-
-def _word(field: Field, value: Any) -> float | bool | str:
-    match field:
-        case Category(values=words):
-            return words[int(value)]
-        case Flag():
-            return bool(value)
-        case _:
-            return float(value)

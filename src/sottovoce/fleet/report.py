@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from sottovoce.admin.learned import cell
+from sottovoce.catalogue.task import learning_of
 from sottovoce.fleet.compare import Interval
 from sottovoce.fleet.run import FleetResult
 from sottovoce.lab.study.page import CHOSEN, STYLE, svg_of, whole_page
@@ -73,10 +74,10 @@ RESULT = ("task", "learner", "people", "regret", "simulator", "uniform", "epsilo
 
 
 def _result_row(story: Story) -> list[str]:
-    result, interval, task = story.result, story.interval, story.contract.task
+    result, interval, learning = story.result, story.interval, learning_of(story.contract)
     return [
         story.contract.id,
-        task.learner,
+        learning.learner,
         f"{result.people:,}",
         f"{result.regret:,.0f}",
         f"{interval.low[-1]:,.0f} to {interval.high[-1]:,.0f}",

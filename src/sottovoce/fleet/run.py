@@ -14,14 +14,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.admin.remote import PATIENCE, Remote
+from sottovoce.catalogue.task import learning_of
 from sottovoce.client import Decision, Device, Http, Limits, Sent, Transport
 from sottovoce.fleet.people import Crowd
 from sottovoce.protocol.contract import Contract
 from sottovoce.protocol.errors import ConfigurationError, Unreachable
-from sottovoce.users.outcomes import outcomes_of
+from sottovoce.users.rewards import from_unit
 
 RUSH = 1000
 """People whose reports are drawn together when nobody waits."""
+CLOSED = {
+    "paused": "`sottovoce task resume {task}` asks for reports again",
+    "expired": "no report is taken after its last day; create a task with a later date",
+}
+"""What helps where a task takes no reports."""
 LATER = 3600.0
 """Seconds between two visits of a person, as the device is told: by then its model is old."""
 
@@ -76,15 +82,14 @@ def run_fleet(
             raise ConfigurationError(f"{name} must be at least 1, got {number}")
     transport = transport or Http(server, timeout=PATIENCE)
     remote = Remote(server, transport=transport)
-    document = remote.task(task)
-    contract = document.contract
-    if document.status.paused:
-        raise ConfigurationError(f"{task} is paused; `sottovoce task resume {task}` asks for reports again")
+    contract, state = remote.contract(task), remote.status(task).state
+    if state in CLOSED:
+        raise ConfigurationError(f"{task} is {state}; {CLOSED[state]}".format(task=task))
 
     def device() -> Device:
         return Device(server, task, limits=_generous(contract), epsilon=epsilon, transport=transport)
 
-    crowd = Crowd(contract, seed=seed, size=contract.publish_every if lockstep else min(RUSH, people))
+    crowd = Crowd(contract, seed=seed, size=learning_of(contract).publish_every if lockstep else min(RUSH, people))
     spent = _gate_epsilon(contract, epsilon)
     begun = time.perf_counter()
     with ThreadPoolExecutor(connections) as pool:
@@ -113,7 +118,7 @@ class _Fleet:
     def __init__(
         self, contract: Contract, crowd: Crowd, device: Callable[[], Device], people: int, visits: int, each: Any
     ) -> None:
-        self._task, self._outcomes = contract.id, outcomes_of(contract)
+        self._task, self._reward = contract.id, contract.reward
         self._crowd, self._new_device, self._each = crowd, device, each
         self._people, self._visits = people, people * visits
         self._devices: dict[int, Device] = {}
@@ -159,7 +164,7 @@ class _Fleet:
         happened = self._crowd.happen(first, contexts, np.array(actions + actions[:1] * (self._crowd.size - size)))
         self.regret += happened.regret[:size].tolist()
         self.uniform += happened.uniform[:size].tolist()
-        rewards = self._outcomes.reward(happened.outcomes[:size]).tolist()
+        rewards = from_unit(self._reward, happened.outcomes[:size]).tolist()
         list(self._each(lambda device, made, reward: device.observe(made.id, reward), devices, decisions, rewards))
         speaking = [device for device, decision in zip(devices, decisions, strict=True) if decision.reported]
         self.reports += len(speaking)

@@ -10,7 +10,8 @@ from sottovoce.privacy.decode import noise_of
 from sottovoce.privacy.mechanisms import Mechanism
 from sottovoce.privacy.noise import silence
 from sottovoce.sim.comparators import comparator_of
-from sottovoce.users import LocalUser, user_of
+from sottovoce.sim.users import user_of
+from sottovoce.users import LocalUser
 
 
 class Halves(NamedTuple):

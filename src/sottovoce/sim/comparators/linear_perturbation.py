@@ -34,7 +34,8 @@ from sottovoce.learners.contextual.linucb import inverse
 from sottovoce.learners.convex.regions import on_sphere, region_of
 from sottovoce.sim.comparators.tree import radial
 from sottovoce.sim.random import sealed, unsealed
-from sottovoce.users import LocalUser, user_of
+from sottovoce.sim.users import user_of
+from sottovoce.users import LocalUser
 
 
 class State(NamedTuple):

@@ -37,7 +37,8 @@ import jax.numpy as jnp
 from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Offer, configuration
 from sottovoce.sim.random import sealed, unsealed
-from sottovoce.users import LocalUser, user_of
+from sottovoce.sim.users import user_of
+from sottovoce.users import LocalUser
 
 
 class State(NamedTuple):

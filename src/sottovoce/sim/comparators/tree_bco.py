@@ -38,7 +38,8 @@ from sottovoce.sim.comparators.tree import (
     sprout,
 )
 from sottovoce.sim.random import normals, sealed, unsealed
-from sottovoce.users import LocalUser, user_of
+from sottovoce.sim.users import user_of
+from sottovoce.users import LocalUser
 
 
 class State(NamedTuple):

@@ -1,27 +1,26 @@
 """People as an app meets them: raw fields in their declared ranges, encoded as on a device; for live contextual tasks.
 
 Numbers are uniform in their range, flags are fair, categories uniform. Where the actions have names the fields describe
-the person; else each of the candidates has its own. `users.fields` is the same encoding, one person at a time and
-with every check; the tests hold the two together. Rewards are those of another contextual world, whose theta is drawn
+the person; else each of the candidates has its own. Rewards are those of another contextual world, whose theta is drawn
 with the declared radius as its length.
 
 This world is made from a contract and has no name in the registry: a study has no place for fields.
 """
 
 import dataclasses
-import math
 from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
 
 from sottovoce.learners.base import Key, configuration
-from sottovoce.protocol.contract import Contract
+from sottovoce.protocol.contract import ByModel
 from sottovoce.protocol.fields import Category, Field, Flag, Number
-from sottovoce.protocol.links import link_of
+from sottovoce.protocol.links import Link
 from sottovoce.sim.worlds.base import World
 from sottovoce.sim.worlds.generalized import Logistic, Poisson, Probit
 from sottovoce.sim.worlds.linear import Linear
+from sottovoce.users.fields import in_blocks, vector
 
 REWARDS = {"identity": Linear, "logistic": Logistic, "probit": Probit, "poisson": Poisson}
 """The world whose rewards follow a link."""
@@ -62,9 +61,8 @@ class People:
 
     def encoded(self, values: Values) -> jax.Array:
         """One row of features per action."""
-        parts = [_encoded(field, values[name]) for name, field in self.fields]
-        vectors = jnp.concatenate([jnp.ones_like(parts[0][..., :1]), *parts], axis=-1) / math.sqrt(1 + len(parts))
-        return jnp.kron(jnp.eye(self.arms), vectors) if self.named else vectors
+        vectors = vector(jnp, dict(self.fields), values)
+        return in_blocks(jnp, self.arms, vectors) if self.named else vectors
 
     def visit(self, round: jax.Array, key: Key) -> jax.Array:
         return self.encoded(self.values(key))
@@ -76,20 +74,21 @@ class People:
         return self.rewards.regret(context, action)
 
 
-def people_of(contract: Contract) -> World:
-    """The people of a contextual task; `sample` draws what they like.
+def people_of(offers: ByModel) -> World:
+    """The people of a task with a model; `sample` draws what they like.
 
     A linear mean reward must stay within [-1, 1], so there theta is no longer than 1 whatever radius is declared.
     """
-    task = contract.task
-    link = link_of(task.tuning) if "link" in task.tuning else None
-    shape: dict[str, Any] = {"arms": task.arms, "dimension": task.dimension}
-    if link and link.name == "poisson":
+    link = offers.link or Link("identity")
+    shape: dict[str, Any] = {"arms": offers.arms, "dimension": offers.dimension}
+    if link.name == "poisson":
         shape["maximum"] = link.maximum
-    rewards = REWARDS[link.name if link else "identity"](**shape)
-    radius = 1.0 if link is None else min(link.radius, 1.0) if link.name == "identity" else link.radius
+    radius = min(link.radius, 1.0) if link.name == "identity" else link.radius
     return People(
-        fields=tuple(sorted(contract.fields.items())), named=bool(contract.actions), rewards=rewards, radius=radius
+        fields=tuple(sorted(offers.fields.items())),
+        named=bool(offers.actions),
+        rewards=REWARDS[link.name](**shape),
+        radius=radius,
     )
 
 
@@ -101,14 +100,3 @@ def _drawn(field: Field, key: Key, shape: tuple[int, ...]) -> jax.Array:
             return jax.random.randint(key, shape, 0, len(words))
         case Flag():
             return jax.random.bernoulli(key, shape=shape)
-
-
-def _encoded(field: Field, value: jax.Array) -> jax.Array:
-    """The field's coordinates along a new last axis."""
-    match field:
-        case Number(low=low, high=high):
-            return (2 * (value - low) / (high - low) - 1)[..., None]
-        case Category(values=words):
-            return (value[..., None] == jnp.arange(len(words))).astype(float)
-        case Flag():
-            return jnp.where(value, 1.0, -1.0)[..., None]

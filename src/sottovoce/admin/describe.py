@@ -1,0 +1,80 @@
+"""A task in words: what it promises, what it asks for, and how far it is."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from sottovoce.catalogue.task import learning_of
+from sottovoce.catalogue.task_file import UNITS
+from sottovoce.protocol.contract import ByModel, Contract
+from sottovoce.protocol.fields import Category, Field, Number
+from sottovoce.protocol.wire import Summary, TaskStatus
+
+
+def state_of(status: TaskStatus) -> str:
+    """One word or two: a task that is open is live, or an apprentice."""
+    return status.mode if status.state == "open" else status.state
+
+
+def facts(contract: Contract, status: TaskStatus, summary: Summary) -> Iterator[tuple[str, str]]:
+    """Pairs of a name and a sentence."""
+    limit, reward, gates, learning = contract.limit, contract.reward, contract.gates, learning_of(contract)
+    delta = f", delta {gates[0].delta:g}" if gates[0].delta else ", no delta"
+    yield "task", f"{contract.id}, {state_of(status)}, until {contract.expires.isoformat()}"
+    yield "learner", f"{learning.learner} ({learning.preset})"
+    yield "chooses", _choices(contract)
+    if isinstance(contract.offers, ByModel):
+        fields = sorted(contract.offers.fields.items())
+        yield "fields", ", ".join(f"{name} ({_values(field)})" for name, field in fields)
+    default = f"{reward.default:g} if none comes within {duration(reward.wait)}"
+    yield "reward", f"{reward.low:g} to {reward.high:g}; {default}"
+    yield "promise", f"epsilon {gates[0].epsilon:g}{delta} a report, by {contract.mechanism}"
+    if len(gates) > 1:
+        yield "quieter", "epsilon " + " or ".join(f"{gate.epsilon:g}" for gate in gates[1:])
+    yield "budget", f"epsilon {limit.window:g} in {limit.window_days} days, {limit.lifetime:g} ever, for one device"
+    length = "one byte" if summary.bytes_per_report == 1 else f"{summary.bytes_per_report} bytes"
+    yield "report", f"{length}, sent within {duration(contract.delay)}, kept {duration(contract.retention)}"
+    learned = max(0, summary.learned - summary.warm)
+    yield "progress", f"{summary.reports:,} reports of about {learning.horizon:,}, {learned:,} learned from"
+    if summary.warm:
+        yield "started", f"from {summary.warm:,} public or consented answers, without noise"
+    yield "published", f"after {summary.published:,}; every {learning.publish_every:,} reports"
+    if summary.refused:
+        yield "refused", ", ".join(f"{count:,} {verdict}" for verdict, count in sorted(summary.refused.items()))
+    if summary.done:
+        yield "done", f"recommends {_recommended(contract, summary.recommendation)}"
+    yield "digest", status.digest
+
+
+def duration(seconds: int) -> str:
+    """As it stands in a task file.
+
+    >>> duration(86400), duration(5400), duration(0)
+    ('1d', '90m', '0s')
+    """
+    unit = max((unit for unit in UNITS if seconds % UNITS[unit] == 0), key=lambda unit: UNITS[unit])
+    return f"{seconds // UNITS[unit]}{unit}" if seconds else "0s"
+
+
+def _choices(contract: Contract) -> str:
+    offers = contract.offers
+    if offers.actions:
+        return ", ".join(offers.actions)
+    if isinstance(offers, ByModel):
+        return f"one of up to {offers.candidates} candidates"
+    return f"a point of a {learning_of(contract).region.get('kind', 'ball')} in {offers.dimension} dimensions"
+
+
+def _values(field: Field) -> str:
+    match field:
+        case Number(low=low, high=high):
+            return f"{low:g} to {high:g}"
+        case Category(values=values):
+            return " | ".join(values)
+        case _:
+            return "yes or no"
+
+
+def _recommended(contract: Contract, recommendation: Any) -> str:
+    names = contract.offers.actions
+    arms = recommendation if isinstance(recommendation, list) else [recommendation]
+    return ", ".join(names[arm] if names else f"{arm}" for arm in arms)
