@@ -1,9 +1,23 @@
 """A device is small: it needs numpy and msgspec, starts fast, and works where JAX is not installed."""
 
+import json
+import os
+import shutil
 import subprocess
 import sys
 import textwrap
 import time
+from datetime import date
+from pathlib import Path
+
+import sottovoce
+import sottovoce as sv
+from sottovoce.catalogue.resolve import contract_of
+from sottovoce.catalogue.task_file import Privacy, TaskFile
+from sottovoce.client import Limits
+from sottovoce.client.terms import accept
+from sottovoce.protocol.codec import from_text
+from sottovoce.protocol.fields import Number
 
 HEAVY = ("jax", "scipy", "matplotlib", "typer", "rich", "starlette", "granian", "pyarrow")
 
@@ -20,37 +34,70 @@ WITHOUT = textwrap.dedent(
 
 DEVICE = WITHOUT + textwrap.dedent(
     """
-    import numpy as np
-    import sottovoce as sv
-    from sottovoce.protocol.offers import LinearModel
-    from sottovoce.privacy.accounting import Ledger
-    from sottovoce.catalogue.resolve import mechanism_of
-    from sottovoce.sim.users import user_of
+    import json
+    from pathlib import Path
+    from sottovoce.client import Device
+    from sottovoce.client.http import Response
+    from sottovoce.protocol.contract import contract_from, digest_of
+    from sottovoce.protocol.offers import LinearModel, model_body, version_of
 
-    contract = sv.task("linucb", arms=4, dimension=3, rounds=1000, epsilon=2.0)
-    user, mechanism = user_of(contract), mechanism_of(contract)
-    ledger = Ledger(sv.budget(4.0))
-    model = LinearModel(np.array([1.0, 0.0, 0.0]), np.eye(3), 0.1, 0.0)
-    context = np.array([[0.1, 0.2, 0.3], [0.9, 0.1, 0.0], [0.0, 0.5, 0.5], [-1.0, 0.0, 0.0]])
-    action = user.act(model, context, 0.5)
-    ledger.spend(mechanism)
-    report = sv.privatise(mechanism, user.message(model, context, action, 1.0))
-    estimate = sv.decode(mechanism, report)
-    assert int(action) == 1 and len(report) == 14 and estimate.gram.shape == (3, 3)
-    assert not set(sys.modules) & set(HEAVY)
-    print("whispered")
-    """.replace("set(HEAVY)", repr(set(HEAVY)))
+    class Server:
+        contract, got = Path(sys.argv[1]).read_bytes(), []
+
+        def request(self, method, path, body=None, headers=None):
+            d = contract_from(self.contract).offers.dimension
+            model = model_body("linear", LinearModel([1.0] * d, [[0.0] * d] * d, 0.0, 0.0))
+            status = {"id": "films", "digest": digest_of(self.contract), "mode": "live", "state": "open",
+                      "version": version_of(model)}
+            if method == "POST":
+                self.got += json.loads(body)["reports"]
+                return Response(200, {}, b'{"verdicts": ["accepted"]}')
+            kind = path.rpartition("/")[2]
+            return Response(200, {}, {"contract": self.contract, "model": model}.get(kind, json.dumps(status).encode()))
+
+    device = Device("http://a.example", "films", transport=Server(), folder=sys.argv[2])
+    decision = device.choose([{"length": 90}, {"length": 180}])
+    assert decision.action == 1 and decision.reported
+    assert device.observe(decision.id, 1.0)
+    assert device.send(force=True).acknowledged == 1
+    device.close()
+    assert not set(sys.modules) & {HEAVY}
+    Path(sys.argv[3]).write_text(Server.got[0]["payload"])
+    """.replace("{HEAVY}", repr(set(HEAVY)))
 )
 
+DEVICE_HALF = ("protocol", "privacy", "users", "client")
 
-def python(code: str) -> str:
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+
+def python(code: str, *words: str, path: Path | None = None) -> str:
+    environment = os.environ | ({"PYTHONPATH": str(path)} if path else {})
+    command = [sys.executable, "-c", code, *words]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 
 
-def test_the_device_half_works_where_nothing_heavy_is_installed():
-    assert python(DEVICE) == "whispered"
+def contract_of_a_learner_from_the_future() -> bytes:
+    file = TaskFile(
+        id="films", learner="linucb", horizon=1000, privacy=Privacy(epsilon=2.0), expires=date(2099, 1, 1),
+        candidates=2, fields={"length": Number(low=60.0, high=200.0)},
+    )  # fmt: skip
+    return json.dumps(json.loads(contract_of(file)) | {"learning": {"learner": "unheard-of"}}).encode()
+
+
+def test_a_device_is_built_from_the_contract_alone(tmp_path):
+    """Only the device's four folders exist, nothing heavy is installed, and the learner is one nobody knows."""
+    package, here = tmp_path / "sottovoce", Path(sottovoce.__file__).parent
+    for folder in DEVICE_HALF:
+        shutil.copytree(here / folder, package / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(here / "__init__.py", package)
+    contract, payload, state = (tmp_path / name for name in ("contract.json", "payload", "state"))
+    contract.write_bytes(contract_of_a_learner_from_the_future())
+    python(DEVICE, str(contract), str(state), str(payload), path=tmp_path)
+    (mechanism, *_) = accept(contract.read_bytes(), "films", Limits()).mechanisms
+    assert sv.decode(mechanism, from_text(payload.read_text())).gram.shape == (2, 2)
+    inspect = WITHOUT + "from sottovoce.client.inspection import main\nmain(['--device', sys.argv[1]])"
+    assert "films" in python(inspect, str(state), path=tmp_path)
 
 
 def test_the_command_line_says_what_to_install():

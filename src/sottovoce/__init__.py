@@ -11,7 +11,6 @@ The device half needs numpy and msgspec only; `sv.simulate` and what it needs ar
 
 from typing import TYPE_CHECKING, Any
 
-from sottovoce.catalogue.task import Task, task
 from sottovoce.privacy.calibration import calibrate
 from sottovoce.privacy.decode import decode, noise_of
 from sottovoce.privacy.domains import Ball, Gradient, Interval, Moments
@@ -21,6 +20,7 @@ from sottovoce.protocol.budget import Budget, budget
 from sottovoce.protocol.errors import SottovoceError
 
 if TYPE_CHECKING:
+    from sottovoce.catalogue.task import Task, task
     from sottovoce.learners.base import Offer
     from sottovoce.sim.halves import halves
     from sottovoce.sim.run import Trace, simulate
@@ -50,9 +50,11 @@ __all__ = [
 
 _LAZY = {
     "Offer": "sottovoce.learners.base",
+    "Task": "sottovoce.catalogue.task",
     "Trace": "sottovoce.sim.run",
     "halves": "sottovoce.sim.halves",
     "simulate": "sottovoce.sim.run",
+    "task": "sottovoce.catalogue.task",
 }
 
 

@@ -3,16 +3,15 @@
 import json
 from datetime import date
 
-import msgspec
 import numpy as np
 
 from sottovoce.catalogue.resolve import contract_of
 from sottovoce.catalogue.task import algorithm_of
 from sottovoce.catalogue.task_file import Privacy, Reward, TaskFile
 from sottovoce.client.http import Response
-from sottovoce.protocol.contract import Contract, Status
+from sottovoce.protocol.contract import ByTicket, contract_from, digest_of
 from sottovoce.protocol.fields import Category, Flag, Number
-from sottovoce.protocol.wire import ModelDocument, TaskDocument, version_of
+from sottovoce.protocol.offers import MODELS, model_body, version_of
 
 NOON = 1_800_000_000.0
 """A moment in January 2027."""
@@ -20,7 +19,7 @@ NOON = 1_800_000_000.0
 PERSON = {"age": 34, "country": "it", "member": True}
 
 
-def contextual(**changes) -> Contract:
+def contextual(**changes) -> bytes:
     """A gradient learner over four actions; d = 4 * (1 + 1 + 3 + 1) = 24."""
     fields = {
         "age": Number(low=18.0, high=98.0),
@@ -41,7 +40,7 @@ def contextual(**changes) -> Contract:
     return contract_of(TaskFile(**(file | changes)))
 
 
-def arms(**changes) -> Contract:
+def arms(**changes) -> bytes:
     file = {
         "id": "colours",
         "learner": "tsallis-inf",
@@ -54,7 +53,7 @@ def arms(**changes) -> Contract:
     return contract_of(TaskFile(**(file | changes)))
 
 
-def points(learner: str = "two-point", **changes) -> Contract:
+def points(learner: str = "two-point", **changes) -> bytes:
     region = (
         {"dimension": 1}
         if learner == "interval-search"
@@ -63,7 +62,7 @@ def points(learner: str = "two-point", **changes) -> Contract:
     return arms(**({"id": "dials", "learner": learner, "actions": ()} | region | changes))
 
 
-def any_contract(learner: str, preset: str) -> Contract:
+def any_contract(learner: str, preset: str) -> bytes:
     """A task of any learner, with a lifetime delta for those with Gaussian noise."""
     make = {"features": contextual, "arms": arms, "points": points}[algorithm_of(learner).actions]
     return make(learner=learner, preset=preset, privacy=Privacy(epsilon=1.0, lifetime_delta=1e-3))
@@ -82,9 +81,9 @@ class Clock:
 class Server:
     """The routes that a device uses. `down` makes it unreachable; `answer` replaces its answer to reports."""
 
-    def __init__(self, *contracts: Contract) -> None:
-        self.contracts = {contract.id: contract for contract in contracts}
-        self.status = Status()
+    def __init__(self, *contracts: bytes) -> None:
+        self.contracts = {contract_from(body).id: body for body in contracts}
+        self.mode, self.state = "live", "open"
         self.received: dict[str, dict] = {}
         self.bodies: list[bytes] = []
         self.requests: list[tuple[str, str]] = []
@@ -102,38 +101,33 @@ class Server:
         _, _, _, task, *rest = path.split("/")
         if task not in self.contracts:
             return problem(404, "unknown-task")
-        return getattr(self, rest[0] if rest else "document")(self.contracts[task], body, headers or {})
+        return getattr(self, rest[0] if rest else "status")(self.contracts[task], body)
 
-    def document(self, contract, _body, _headers) -> Response:
-        document = TaskDocument(contract=contract, digest=contract.digest(), status=self.status)
-        return Response(200, {}, msgspec.json.encode(document))
+    def contract(self, contract, _body) -> Response:
+        return Response(200, {}, contract)
 
-    def model(self, contract, _body, headers) -> Response:
-        d = contract.task.dimension
-        numbers = {
-            "theta": (self.theta * np.ones(d)).tolist(),
-            "precision": np.zeros((d, d)).tolist(),
+    def status(self, contract, _body) -> Response:
+        known, version = contract_from(contract), ""
+        if known.offers.user in MODELS:
+            version = version_of(self.model(contract, None).body)
+        status = {"id": known.id, "digest": digest_of(contract), "mode": self.mode, "state": self.state}
+        return _answer(status | {"version": version}, {"cache-control": "public, max-age=60"})
+
+    def model(self, contract, _body) -> Response:
+        offers = contract_from(contract).offers
+        d = offers.dimension
+        parts = {
+            "theta": self.theta * np.ones(d),
+            "precision": np.zeros((d, d)),
             "width": 0.0,
             "explore": 0.0,
-            "anchor": np.full(d, 0.1).tolist(),
+            "anchor": np.full(d, 0.1),
         }
-        if contract.task.user == "linear":
-            del numbers["anchor"]
-        version = version_of(numbers)
-        etag = f'"{version}{self.status.mode}{self.status.paused}"'
-        if headers.get("If-None-Match") == etag:
-            return Response(304, {"cache-control": "max-age=60"})
-        document = ModelDocument(
-            version=version,
-            kind=contract.task.user,
-            model=numbers,
-            mode=self.status.mode,
-            open=not self.status.paused,
-        )
-        return Response(200, {"etag": etag, "cache-control": "public, max-age=60"}, msgspec.json.encode(document))
+        kind = MODELS[offers.model]
+        return Response(200, {}, model_body(offers.model, kind(*(parts[name] for name in kind._fields))))
 
-    def offers(self, contract, body, _headers) -> Response:
-        if self.status.paused:
+    def offers(self, contract, body) -> Response:
+        if self.state == "paused":
             return problem(409, "task-paused")
         if self.done:
             return _answer({"offers": [], "done": True, "recommendation": 2})
@@ -142,20 +136,19 @@ class Server:
 
     def _ticket(self, contract) -> dict:
         self.tickets += 1
-        action = self._action(contract.task)
+        action = self._action(contract_from(contract))
         return {"ticket": f"ticket-{self.tickets:06}", "action": action, "expires": int(NOON) + 86400}
 
-    def _action(self, task):
-        if not task.dimension:
-            return self.tickets % task.arms
-        pairs = int(task.domain.get("dimension", 1))
-        return (
-            [[0.5] * task.dimension, [-0.5] * task.dimension] * pairs
-            if task.user == "slope"
-            else [0.5] * task.dimension
-        )
+    def _action(self, contract):
+        offers = contract.offers
+        assert isinstance(offers, ByTicket)
+        if offers.actions:
+            return self.tickets % len(offers.actions)
+        pairs = contract.domain.get("dimension", 1)
+        point = [0.5] * offers.dimension
+        return [point, [-0.5] * offers.dimension] * pairs if offers.slopes else point
 
-    def reports(self, _contract, body, _headers) -> Response:
+    def reports(self, _contract, body) -> Response:
         self.bodies.append(body)
         if self.answer is not None:
             return self.answer
@@ -168,8 +161,8 @@ class Server:
         return _answer({"verdicts": verdicts})
 
 
-def _answer(document) -> Response:
-    return Response(200, {}, json.dumps(document).encode())
+def _answer(document, headers=None) -> Response:
+    return Response(200, headers or {}, json.dumps(document).encode())
 
 
 def problem(status: int, name: str) -> Response:

@@ -14,7 +14,8 @@ CHILD = """
 import os, sys
 sys.path.insert(0, sys.argv[1])
 from test_device_crashes import counted, joined
-from sottovoce.client import decisions, device, outbox
+from sottovoce.client import device
+from sottovoce.client.vault import TaskVault
 
 folder, point = sys.argv[2], sys.argv[3]
 die = lambda *_: os._exit(7)
@@ -26,11 +27,11 @@ def die_after_drawing(*given):
 
 device.privatise = {"before the draw": die, "after the draw": die_after_drawing}.get(point, draw)
 if point == "while paying":
-    decisions.promise = die
+    TaskVault.promise = die
 if point == "before the report is kept":
-    outbox.Outbox.put = die
+    TaskVault.finish = die
 if point == "before the answer is kept":
-    outbox.Outbox.settle = die
+    TaskVault.settle = die
 
 mine = joined(folder)
 decision = mine.choose({"age": 34, "country": "it", "member": True})
@@ -70,10 +71,10 @@ class Recorder(Server):
 
     folder = ""
 
-    def reports(self, contract, body, headers):
+    def reports(self, contract, body):
         with open(f"{self.folder}/arrived", "ab") as arrived:
             arrived.write(body + b"\n")
-        return super().reports(contract, body, headers)
+        return super().reports(contract, body)
 
 
 def joined(folder: str) -> Device:
@@ -104,6 +105,5 @@ def test_a_killed_device_never_draws_twice(point, tmp_path, monkeypatch):
     assert len(set(lines(tmp_path / "arrived"))) == arrived
     assert mine.stats()["lost"] == entries - arrived
     assert mine.outbox() == []
-    with mine._store.reading() as db:
-        assert db.execute("SELECT count(*) FROM decisions").fetchone() == (0,)
+    assert mine._vault.vault.rows("SELECT count(*) FROM decisions") == [(0,)]
     assert mine.choose(PERSON).reported

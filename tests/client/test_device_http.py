@@ -61,12 +61,12 @@ def test_a_device_speaks_http(lasting):
         for _ in range(3):
             mine.observe(mine.choose(PERSON).id, 1.0)
         assert mine.send(force=True).acknowledged == 3
-        mine._models.until = 0.0
-        mine.send()
-        assert [path.rsplit("/", 1)[1] for _, path in pretended.requests] == ["headline", "model", "reports", "model"]
+        mine.send(mine._clock() + 61)
+        asked = [path.rsplit("/", 1)[1] for _, path in pretended.requests]
+        assert asked == ["contract", "headline", "model", "reports", "headline"]
         assert (len(connections) == 1) is lasting
-        mine._transport.close()
-    ours = {"host", "accept-encoding", "content-type", "content-length", "if-none-match"}
+        mine._network._transport.close()
+    ours = {"host", "accept-encoding", "content-type", "content-length"}
     assert set().union(*seen) == ours
 
 

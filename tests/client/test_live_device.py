@@ -1,20 +1,20 @@
 """A device against a pretended server: what it chooses, what it promises, and what becomes of it."""
 
+import contextlib
 import json
 import math
+import sqlite3
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 
-import msgspec
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pretend import NOON, PERSON, Clock, Server, any_contract, arms, contextual, points, problem
 
-from sottovoce.catalogue.resolve import mechanism_from
 from sottovoce.catalogue.task import algorithms
 from sottovoce.catalogue.task_file import Privacy, Reward
 from sottovoce.client import Device, Limits
@@ -23,15 +23,16 @@ from sottovoce.client.http import Response
 from sottovoce.privacy.decode import decode
 from sottovoce.privacy.exact import privatise
 from sottovoce.protocol.codec import from_text
-from sottovoce.protocol.contract import Status
+from sottovoce.protocol.contract import contract_from
 from sottovoce.protocol.errors import (
+    BadInput,
     ConfigurationError,
     ContractChanged,
     ContractRefused,
     Unreachable,
 )
 from sottovoce.protocol.fields import Category, Number
-from sottovoce.protocol.wire import TaskDocument
+from sottovoce.protocol.offers import version_of
 
 HOUR, DAY = 3600, 86400
 PRESETS = [
@@ -51,12 +52,12 @@ def device(server: Server, task: str = "headline", clock=None, **settings) -> De
 # --- choosing and reporting ------------------------------------------------------------------------------------------
 
 
-def test_a_person_chooses_observes_and_whispers():
+def test_a_person_chooses_observes_and_reports():
     server, clock = Server(contextual()), Clock()
     mine = device(server, clock=clock)
     decision = mine.choose(PERSON)
     assert decision.reported
-    assert decision.name == mine.contract.actions[decision.action]
+    assert decision.name == mine.contract.offers.actions[decision.action]
     assert mine.observe(decision.id, reward=1.0)
     (waiting,) = mine.outbox()
     assert waiting.epsilon == 4.0
@@ -71,10 +72,10 @@ def test_the_report_decodes_to_the_gradient_on_average():
     """300 reports of one gradient; each coordinate within 5 standard errors: false alarms below 24 * 6e-7."""
     server = Server(contextual(privacy=Privacy(epsilon=4.0, lifetime=1e6)))
     mine = device(server, limits=Limits(lifetime=1e6))
-    mechanism = mechanism_from(mine.contract.task, mine.contract.gates[0])
+    mechanism = mine._terms.mechanism
     decision = mine.choose(PERSON)
-    model, user = mine._models[mine._models.newest], mine._terms.user
-    features, _ = context_of(mine.contract, PERSON)
+    model, user = mine._network.models[mine._network.newest], mine._terms.user
+    features, _ = context_of(mine.contract.offers, PERSON)
     truth = user.message(model, features, decision.action, 1.0)
     heard = []
     for _ in range(300):
@@ -109,10 +110,11 @@ def test_points_take_one_reward_each():
 
 @pytest.mark.parametrize(("learner", "preset"), PRESETS)
 def test_every_preset_that_runs_live_is_answered(learner, preset):
-    contract = any_contract(learner, preset)
-    mine = device(Server(contract), contract.id, limits=Limits(delta=1e-4, lifetime_delta=1e-3))
-    decision = mine.choose(PERSON if contract.fields else None)
-    mine.observe(decision.id, [1.0] * len(decision.action) if contract.task.user == "slope" else 1.0)
+    body = any_contract(learner, preset)
+    contract = contract_from(body)
+    mine = device(Server(body), contract.id, limits=Limits(delta=1e-4, lifetime_delta=1e-3))
+    decision = mine.choose(PERSON if contract.offers.user in ("linear", "generalized") else None)
+    mine.observe(decision.id, [1.0] * len(decision.action) if contract.offers.user == "slope" else 1.0)
     assert mine.send(force=True).acknowledged == 1
     assert "bad_input" not in mine.stats()
 
@@ -138,7 +140,7 @@ def test_a_finished_task_serves_its_recommendation():
 
 def test_an_apprentice_shows_the_baseline_and_reports_about_it():
     server = Server(contextual())
-    server.status = Status(mode="apprentice")
+    server.mode = "apprentice"
     mine = device(server)
     assert mine.choose(PERSON).action == 0
     decision = mine.choose(PERSON, baseline="blue")
@@ -192,9 +194,8 @@ def test_the_debit_is_on_the_disk_before_the_draw(tmp_path, monkeypatch):
     found = []
 
     def watched(*given):
-        with mine._store.reading() as db:
-            found.append(db.execute("PRAGMA synchronous").fetchone()[0])
-            found.append(db.execute("SELECT count(*) FROM decisions WHERE drawing = 1").fetchone()[0])
+        found.extend(mine._vault.vault.rows("PRAGMA synchronous")[0])
+        found.extend(mine._vault.vault.rows("SELECT count(*) FROM decisions WHERE drawing = 1")[0])
         return privatise(*given)
 
     monkeypatch.setattr("sottovoce.client.device.privatise", watched)
@@ -272,8 +273,7 @@ def test_whatever_the_input_one_private_report_of_the_same_length_leaves(person,
     assert len(from_text(report["id"])) == 16
     assert len(from_text(report["payload"])) == 14
     assert len(json.dumps(report)) == 124
-    with mine._store.reading() as db:
-        assert db.execute("SELECT count(*) FROM decisions").fetchone() == (0,)
+    assert mine._vault.vault.rows("SELECT count(*) FROM decisions") == [(0,)]
 
 
 SHARED = Server(contextual())
@@ -282,8 +282,7 @@ SHARED = Server(contextual())
 def test_what_was_deleted_is_nowhere_in_the_folder(tmp_path):
     mine = device(Server(contextual()), folder=tmp_path)
     decision = mine.choose(PERSON)
-    with mine._store.reading() as db:
-        (raw,) = db.execute("SELECT raw FROM decisions").fetchone()
+    ((raw,),) = mine._vault.vault.rows("SELECT raw FROM decisions")
     assert any(raw in file.read_bytes() for file in tmp_path.iterdir())
     mine.observe(decision.id, 1.0)
     mine.send()
@@ -395,16 +394,28 @@ def test_a_contract_that_changes_underneath_ends_all_reports():
     assert mine.stats()["contract-changed"] == 1
 
 
+def changed(body: bytes, **parts) -> bytes:
+    return json.dumps(json.loads(body) | parts).encode()
+
+
 def test_contracts_that_lie_are_refused():
     contract = contextual()
-    loud = msgspec.structs.replace(contract.gates[0], epsilon=1.0)
+    known = json.loads(contract)
+    loud = known["gates"][0] | {"epsilon": "1.0"}
     lies = {
-        "cannot be kept": msgspec.structs.replace(contract, gates=(loud,)),
+        "cannot be kept": changed(contract, gates=[loud]),
         "expired": contextual(expires=date(2020, 1, 1)),
-        "breaks a rule: the features fit": msgspec.structs.replace(contract, actions=("red", "green")),
-        "breaks a rule: waiting": msgspec.structs.replace(contract, delay=-1),
-        "breaks a rule: a model is for features": msgspec.structs.replace(contract, offers="tickets"),
-        "not 'headline'": msgspec.structs.replace(contract, id="other"),
+        "breaks a rule: a task with a model has fields": changed(
+            contract, offers=known["offers"] | {"actions": ["red", "green"]}
+        ),
+        "breaks a rule: waiting": changed(contract, delay=-1),
+        "breaks a rule: a task with a model": changed(contract, offers={"kind": "tickets", "dimension": 0}),
+        "not 'headline'": changed(contract, id="other"),
+        "format 1": changed(contract, format=1),
+        "asks for nothing that this device does not know": changed(contract, extensions={"permits": {}}),
+        "unknown field": changed(contract, surprise=1),
+        "not a contract": b"<html>",
+        "cannot be read": b'{"format": 2}',
     }
     for words, lie in lies.items():
         server = Server(contract)
@@ -413,14 +424,54 @@ def test_contracts_that_lie_are_refused():
             device(server)
 
 
-def test_a_wrong_digest_is_refused():
+def test_a_status_of_another_contract_ends_the_reports():
     class Liar(Server):
-        def document(self, contract, _body, _headers):
-            document = TaskDocument(contract=contract, digest="0" * 64, status=self.status)
-            return Response(200, {}, msgspec.json.encode(document))
+        def status(self, contract, body):
+            found = json.loads(super().status(contract, body).body)
+            return Response(200, {}, json.dumps(found | {"digest": "0" * 64}).encode())
 
-    with pytest.raises(ContractRefused, match="digest"):
-        device(Liar(contextual()))
+    assert not device(Liar(contextual())).choose(PERSON).reported
+
+
+def test_a_learner_that_this_package_does_not_know_is_answered():
+    """The second part of a contract is hashed, not read: a device accepts a learner newer than itself."""
+    learning = {"learner": "quantum-ucb", "preset": "2031", "anything": [1, {"new": True}]}
+    server = Server(changed(contextual(), learning=learning))
+    mine = device(server)
+    assert mine.observe(mine.choose(PERSON).id, 1.0)
+    assert mine.send(force=True).acknowledged == 1
+
+
+def test_the_model_is_named_by_the_device_itself():
+    """A server that gives one person's model a name of its own is not followed: the name is a hash of its bytes."""
+
+    class Marker(Server):
+        def status(self, contract, body):
+            found = json.loads(super().status(contract, body).body)
+            return Response(200, {}, json.dumps(found | {"version": "a" * 32}).encode())
+
+    server = Marker(contextual())
+    mine = device(server)
+    mine.observe(mine.choose(PERSON).id, 1.0)
+    (waiting,) = mine.outbox()
+    assert waiting.report["version"] == version_of(server.model(contextual(), None).body)
+
+
+def test_misnamed_fields_are_logged_and_a_strict_device_refuses_them(caplog):
+    wrong = {"agee": 34, "country": "it", "member": True}
+    decision = device(Server(contextual())).choose(wrong)
+    assert decision.reported
+    assert "did you mean 'age'?" in decision.problem
+    assert "unknown field 'agee'" in caplog.text
+    with pytest.raises(BadInput, match=r"unknown field 'agee' \(did you mean 'age'\?\); this task has: age, country"):
+        device(Server(contextual()), strict=True).choose(wrong)
+
+
+def test_a_folder_of_version_0_1_is_refused_by_name(tmp_path):
+    with contextlib.closing(sqlite3.connect(tmp_path / "device.sqlite")) as old:
+        old.execute("PRAGMA user_version = 1")
+    with pytest.raises(ConfigurationError, match=r"written by Sottovoce 0\.1"):
+        device(Server(contextual()), folder=tmp_path)
 
 
 def test_without_a_server_the_cached_contract_and_model_serve(tmp_path):
@@ -441,43 +492,32 @@ def test_the_model_is_renewed_by_send_and_old_decisions_keep_theirs():
     server, clock = Server(contextual()), Clock()
     mine = device(server, clock=clock)
     old = mine.choose(PERSON)
-    version = mine._models.newest
+    version = mine._network.newest
     clock.now += 61
     mine.send()
-    assert mine._models.newest == version  # 304
+    assert mine._network.newest == version  # nothing new
     server.theta = 0.25
     clock.now += 61
     mine.send()
     new = mine.choose(PERSON)
     for decision in (old, new):
         mine.observe(decision.id, 1.0)
-    assert {waiting.report["version"] for waiting in mine.outbox()} == {version, mine._models.newest}
+    assert {waiting.report["version"] for waiting in mine.outbox()} == {version, mine._network.newest}
     server.down = True
     clock.now += 61
     assert mine.send().waiting == 2
     assert mine.choose(PERSON).reported
 
 
-def test_a_model_under_a_false_name_is_not_used():
-    class Marker(Server):
-        def model(self, contract, body, headers):
-            answer = super().model(contract, body, headers)
-            marked = json.loads(answer.body) | {"version": "a" * 32}
-            return Response(200, answer.headers, json.dumps(marked).encode())
-
-    decision = device(Marker(contextual())).choose(PERSON)
-    assert not decision.reported
-
-
 def test_a_paused_task_goes_on_choosing_in_silence():
     server, clock = Server(contextual()), Clock()
     mine = device(server, clock=clock)
     assert mine.choose(PERSON).reported
-    server.status = Status(paused=True)
+    server.state = "paused"
     clock.now += 61
     mine.send()
     assert not mine.choose(PERSON).reported
-    server.status = Status()
+    server.state = "open"
     clock.now += 61
     mine.send()
     assert mine.choose(PERSON).reported
@@ -495,11 +535,11 @@ def outbox_of(server: Server, clock: Clock, number: int = 2) -> Device:
 
 def test_what_the_net_loses_is_sent_again_under_the_same_id():
     class Forgetful(Server):
-        def reports(self, contract, body, headers):
-            super().reports(contract, body, headers)
+        def reports(self, contract, body):
+            super().reports(contract, body)
             if len(self.bodies) == 1:
                 raise TimeoutError("the answer got lost")
-            return super().reports(contract, body, headers)
+            return super().reports(contract, body)
 
     server, clock = Forgetful(contextual()), Clock()
     mine = outbox_of(server, clock)
@@ -567,10 +607,10 @@ def test_large_outboxes_leave_in_shuffled_batches():
 
 def test_choosing_does_not_wait_for_the_net():
     class Slow(Server):
-        def reports(self, contract, body, headers):
+        def reports(self, contract, body):
             asked.set()
             assert answered.wait(10)
-            return super().reports(contract, body, headers)
+            return super().reports(contract, body)
 
     asked, answered = threading.Event(), threading.Event()
     server = Slow(contextual(privacy=Privacy(epsilon=4.0, lifetime=400.0)))
@@ -598,7 +638,7 @@ def test_one_report_takes_less_than_two_milliseconds():
     start = time.process_time()
     for _ in range(100):
         mine.observe(mine.choose(candidates).id, 1.0)
-    assert contract.task.dimension == 10
+    assert mine.contract.offers.dimension == 10
     assert (time.process_time() - start) / 100 < 0.002
 
 

@@ -11,24 +11,24 @@ import pytest
 
 from sottovoce.admin.remote import Remote
 from sottovoce.catalogue.resolve import contract_of
+from sottovoce.catalogue.task import learning_of
 from sottovoce.catalogue.task_file import Privacy, TaskFile
 from sottovoce.client import Response
 from sottovoce.fleet.run import run_fleet
+from sottovoce.protocol.contract import ByModel, ByTicket, contract_from, digest_of
 from sottovoce.protocol.errors import ConfigurationError, Refused, Unreachable
 from sottovoce.protocol.fields import Flag, Number
+from sottovoce.protocol.offers import GeneralizedModel, model_body, version_of
 from sottovoce.protocol.wire import (
-    ModelDocument,
     ModelReports,
     Offers,
     OffersRequest,
-    Status,
     Summary,
-    TaskDocument,
+    TaskStatus,
     TicketOffer,
     TicketReports,
     Verdicts,
-    version_of,
-)  # fmt: skip
+)
 
 EXPIRES = datetime.date(2100, 1, 1)
 ARMS = TaskFile(
@@ -45,7 +45,9 @@ class Server:
     """Takes reports once each and learns nothing; `learned` runs behind by one look."""
 
     def __init__(self, file: TaskFile, done_after: int = 1_000_000) -> None:
-        self.contract = contract_of(file)
+        self.body = contract_of(file)
+        self.known = contract_from(self.body)
+        self.state = "open"
         self.reports: dict[str, int] = {}
         self.learned, self.done_after = 0, done_after
         self.calls: Counter[str] = Counter()
@@ -59,10 +61,15 @@ class Server:
             where = path.rpartition("/")[2]
             self.calls[where] += 1
             answer = getattr(self, where)(body)
-            return Response(200, {"cache-control": "max-age=60"}, msgspec.json.encode(answer))
+            body = answer if isinstance(answer, bytes) else msgspec.json.encode(answer)
+            return Response(200, {"cache-control": "max-age=60"}, body)
 
-    def t(self, _: object) -> TaskDocument:
-        return TaskDocument(contract=self.contract, digest=self.contract.digest(), status=Status())
+    def t(self, _: object) -> TaskStatus:
+        version = version_of(self.model(None)) if isinstance(self.known.offers, ByModel) else ""
+        return TaskStatus(id="t", digest=digest_of(self.body), mode="live", state=self.state, version=version)
+
+    def contract(self, _: object) -> bytes:
+        return self.body
 
     def offers(self, body: bytes) -> Offers:
         count = msgspec.json.decode(body, type=OffersRequest).count
@@ -72,15 +79,13 @@ class Server:
             offers=[TicketOffer(ticket=f"T{n}", action=n % 3, expires=2**40) for n in range(first, first + count)]
         )
 
-    def model(self, _: object) -> ModelDocument:
+    def model(self, _: object) -> bytes:
         """Another one after every publication; always: choose at random."""
-        d, width = self.contract.task.dimension, float(self.learned // self.contract.publish_every)
-        eye = np.eye(d).tolist()
-        model = {"theta": [0.0] * d, "precision": eye, "width": width, "explore": 1.0, "anchor": [0.0] * d}
-        return ModelDocument(version=version_of(model), kind="generalized", model=model, mode="live", open=True)
+        d, width = self.known.offers.dimension, float(self.learned // learning_of(self.known).publish_every)
+        return model_body("generalized", GeneralizedModel(np.zeros(d), np.eye(d), width, 1.0, np.zeros(d)))
 
     def reports_of(self, body: bytes) -> list[tuple[str, int]]:
-        if self.contract.offers == "tickets":
+        if isinstance(self.known.offers, ByTicket):
             return [(report.ticket, report.gate) for report in msgspec.json.decode(body, type=TicketReports).reports]
         found = msgspec.json.decode(body, type=ModelReports).reports
         self.versions += [report.version for report in found]
@@ -92,7 +97,7 @@ class Server:
     def summary(self, _: object) -> Summary:
         learned, self.learned = self.learned, len(self.reports)
         return Summary(
-            id="t", reports=len(self.reports), learned=learned, published=0, refused={},
+            id="t", reports=len(self.reports), warm=0, learned=learned, published=0, refused={},
             done=learned >= self.done_after, recommendation=0, version="", epsilon=2.0, bytes_per_report=1,
             estimates=[], state="",
         )  # fmt: skip

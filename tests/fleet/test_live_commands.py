@@ -8,16 +8,17 @@ import numpy as np
 import pytest
 
 from sottovoce.catalogue.resolve import contract_of, domain_of
+from sottovoce.catalogue.task import task_of
 from sottovoce.catalogue.task_file import load_task_file
 from sottovoce.cli import main
 from sottovoce.cli.init import starting_file
 from sottovoce.client import Response
-from sottovoce.protocol.contract import Contract
+from sottovoce.protocol.contract import ByModel, ByTicket, Contract, contract_from, digest_of
 from sottovoce.protocol.errors import BadInput
 from sottovoce.protocol.offers import GeneralizedModel
-from sottovoce.protocol.wire import Summary, TaskDocument
+from sottovoce.protocol.wire import ArmEstimate, Summary, TaskStatus
 from sottovoce.users.fields import encode
-from sottovoce.users.warm import answers, cases
+from sottovoce.users.warm import answers_of, warm_rows
 
 
 def written(path: Path, *changes: tuple[str, str], contextual: bool) -> Contract:
@@ -26,7 +27,7 @@ def written(path: Path, *changes: tuple[str, str], contextual: bool) -> Contract
         assert old in text
         text = text.replace(old, new)
     path.write_text(text)
-    return contract_of(load_task_file(path))
+    return contract_from(contract_of(load_task_file(path)))
 
 
 def type_in(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
@@ -44,8 +45,9 @@ def test_the_starting_file_is_a_task_as_it_stands_and_nothing_is_overwritten(
 ):
     path = tmp_path / "task.toml"
     assert type_in(monkeypatch, "init", str(path), *options) == 0
-    contract = contract_of(load_task_file(path))
-    assert contract.offers == ("model" if options else "tickets")
+    contract = contract_from(contract_of(load_task_file(path)))
+    assert isinstance(contract.offers, ByModel if options else ByTicket)
+    assert contract.reward.wait + contract.delay + 15 < 60  # a device that sends every 15 s: within a minute
     before = path.read_text()
     path.write_text(before + "\n")
     assert type_in(monkeypatch, "init", str(path), *options) == 2
@@ -55,23 +57,26 @@ def test_the_starting_file_is_a_task_as_it_stands_and_nothing_is_overwritten(
 
 def test_warm_answers_are_what_a_device_would_say_without_noise(tmp_path: Path):
     arms = written(tmp_path / "a.toml", contextual=False)
-    rows = [{"action": "A quote", "reward": "1"}, {"action": "A number", "reward": "-3"}]
-    assert answers(arms, cases(arms, rows)) == [(3, [-1.0]), (2, [1.0])]
+    rows = [{"action": "A quote", "reward": "1"}, {"action": "A number", "reward": "0"}]
+    found = warm_rows(arms, answers_of(arms, rows))
+    assert [(row.action, row.message) for row in found] == [(3, [1.0]), (2, [-1.0])]
 
     candidates = written(tmp_path / "c.toml", contextual=True)
     row = {"price": "12.5", "new": "yes", "genre": "crime", "reward": "0.5"}
-    x = encode(candidates.fields, {"price": 12.5, "new": True, "genre": "crime"})
-    ((action, message),) = answers(candidates, cases(candidates, [row]))
-    assert action is None
-    np.testing.assert_array_equal(message, domain_of(candidates.task).embed(x, 0.0))
+    x = encode(candidates.offers.fields, {"price": 12.5, "new": True, "genre": "crime"})
+    (found,) = warm_rows(candidates, answers_of(candidates, [row]))
+    assert found.action is None
+    np.testing.assert_array_equal(found.message, domain_of(task_of(candidates)).embed(x, 0.0))
 
     named = (("candidates = 5", 'actions = ["news", "sport"]'), ('"linucb"', '"gradient"'))
     gradients = written(tmp_path / "g.toml", *named, contextual=True)
-    d = gradients.task.dimension
+    d = gradients.offers.dimension
     model = GeneralizedModel(np.zeros(d), np.eye(d), 0.0, 0.0, np.zeros(d))
-    ((action, message),) = answers(gradients, cases(gradients, [row | {"action": "sport"}]), model)
-    assert action is None
-    np.testing.assert_array_equal(message, domain_of(gradients.task).embed(np.append(np.zeros(d // 2), x), 0.0))
+    (found,) = warm_rows(gradients, answers_of(gradients, [row | {"action": "sport"}]), model)
+    assert found.action is None
+    np.testing.assert_array_equal(
+        found.message, domain_of(task_of(gradients)).embed(np.append(np.zeros(d // 2), x), 0.0)
+    )
 
 
 @pytest.mark.parametrize(
@@ -80,6 +85,7 @@ def test_warm_answers_are_what_a_device_would_say_without_noise(tmp_path: Path):
         ({"genre": "space"}, ""),
         ({"price": "cheap"}, "row 1: 'price' must be a finite number, got 'cheap'"),
         ({"reward": "nan"}, "row 1: 'reward' must be a finite number"),
+        ({"reward": "7"}, "row 1: the reward 7 is outside the declared range, 0 to 1"),
         ({"new": "maybe"}, "row 1: 'new' must be true or false, got 'maybe'"),
         ({"age": "3"}, "row 1 must have the columns genre, new, price, reward"),
     ],
@@ -88,10 +94,10 @@ def test_a_bad_row_is_named(changes: dict, says: str, tmp_path: Path):
     contract = written(tmp_path / "c.toml", contextual=True)
     row = {"price": "12.5", "new": "no", "genre": "crime", "reward": "0.5"} | changes
     if not says:
-        assert len(cases(contract, [row])) == 1
+        assert len(answers_of(contract, [row])) == 1
         return
     with pytest.raises(BadInput) as refused:
-        cases(contract, [row])
+        answers_of(contract, [row])
     assert str(refused.value).startswith(says)
 
 
@@ -100,8 +106,8 @@ class Noting:
 
     heard: list
 
-    def __init__(self, contract: Contract) -> None:
-        self.contract, self.heard = contract, []
+    def __init__(self, file: Path) -> None:
+        self.contract, self.heard = contract_of(load_task_file(file)), []
 
     def __call__(self, server: str, *, timeout: float) -> "Noting":
         return self
@@ -109,49 +115,71 @@ class Noting:
     def request(self, method, path, body=None, headers=None) -> Response:
         self.heard.append((method, path, body and msgspec.json.decode(body), dict(headers or {})))
         where = path.rpartition("/")[2]
-        answers = {"summary": self.summary, "warm": lambda: {"heard": len(self.heard[-1][2]["rows"])}}
-        return Response(200, {}, msgspec.json.encode(answers.get(where, self.document)()))
+        answers = {"summary": self.summary, "warm": lambda: {"rows": len(self.heard[-1][2]["rows"])}}
+        if where == "contract":
+            return Response(200, {}, self.contract)
+        return Response(200, {}, msgspec.json.encode(answers.get(where, self.status)()))
 
-    def document(self) -> TaskDocument:
-        return TaskDocument(contract=self.contract, digest=self.contract.digest(), status={"mode": "live"})
+    def status(self) -> TaskStatus:
+        return TaskStatus(id="headline", digest=digest_of(self.contract), mode="live", state="open", version="")
 
     def summary(self) -> Summary:
         return Summary(
-            id=self.contract.id, reports=7, learned=7, published=0, refused={"bad-gate": 2}, done=False,
+            id="headline", reports=7, warm=2, learned=9, published=0, refused={"bad-gate": 2}, done=False,
             recommendation=None, version="", epsilon=2.0, bytes_per_report=1, state="",
-            estimates=[{"action": "A quote", "share": 0.5, "reports": 5.0, "outcome": 0.25, "error": 0.1}],
+            estimates=[ArmEstimate(action="A quote", share=0.5, reports=5.0, reward=0.75, error=0.1)],
         )  # fmt: skip
 
 
 def test_a_task_is_created_with_its_warm_start_and_shown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ):
-    server = Noting(written(tmp_path / "task.toml", contextual=False))
+    written(tmp_path / "task.toml", contextual=False)
+    server = Noting(tmp_path / "task.toml")
     monkeypatch.setattr("sottovoce.admin.remote.Http", server)
     monkeypatch.setenv("SOTTOVOCE_ADMIN_TOKEN", "secret")
     (tmp_path / "old.csv").write_text("reward,action\n1,A quote\n0,A number\n")
     file = str(tmp_path / "task.toml")
     assert type_in(monkeypatch, "task", "create", file, "--warm-start", str(tmp_path / "old.csv")) == 0
-    created, _, warmed, _ = server.heard
+    created, _, warmed, *_ = server.heard
     assert created[:2] == ("POST", "/v1/tasks")
     assert msgspec.convert(created[2], type(load_task_file(Path(file)))) == load_task_file(Path(file))
     assert created[3] == {"Authorization": "Bearer secret"}
-    assert warmed[2]["rows"] == [{"action": 3, "message": [-1.0]}, {"action": 2, "message": [1.0]}]
+    assert warmed[2]["rows"] == [{"action": 3, "message": [1.0]}, {"action": 2, "message": [-1.0]}]
     screen = capsys.readouterr().out
     assert "secret" not in screen
-    for fact in ("epsilon 2, no delta a report", "7 reports of about 20,000", "2 bad-gate", "A quote", "0.75"):
+    for fact in (
+        "epsilon 2, no delta a report",
+        "7 reports of about 20,000, 7 learned",
+        "2 public or consented",
+        "2 bad-gate",
+        "A quote",
+        "0.75",
+    ):
         assert fact in screen
     assert type_in(monkeypatch, "task", "pause", "headline") == 0
     assert server.heard[-1][:2] == ("POST", "/v1/tasks/headline/pause")
 
 
-def test_a_table_with_other_columns_is_refused_before_anything_is_created(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+@pytest.mark.parametrize(
+    ("table", "says"),
+    [
+        (b"reward,arm\n1,A quote\n", "must have the columns action, reward"),
+        (b"reward,action\n9,A quote\n", "row 1: the reward 9 is outside the declared range, 0 to 1"),
+        (b"reward,action\n", "has no rows below its headings"),
+        (b"", "has no rows below its headings"),
+        ("reward,action\n1,A quote\n".encode("utf-16"), "is not UTF-8 text; save it as 'CSV UTF-8'"),
+        (b"reward,action\n1,A quote,more,cells\n", "must have the columns action, reward"),
+    ],
+)
+def test_a_bad_table_is_refused_before_anything_is_created(
+    table: bytes, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ):
-    server = Noting(written(tmp_path / "task.toml", contextual=False))
+    written(tmp_path / "task.toml", contextual=False)
+    server = Noting(tmp_path / "task.toml")
     monkeypatch.setattr("sottovoce.admin.remote.Http", server)
-    (tmp_path / "old.csv").write_text("reward,arm\n1,A quote\n")
+    (tmp_path / "old.csv").write_bytes(table)
     words = ("task", "create", str(tmp_path / "task.toml"), "--warm-start", str(tmp_path / "old.csv"))
     assert type_in(monkeypatch, *words) == 2
-    assert "must have the columns action, reward" in " ".join(capsys.readouterr().err.split())
+    assert says in " ".join(capsys.readouterr().err.split())
     assert server.heard == []

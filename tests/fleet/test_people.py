@@ -10,7 +10,7 @@ import pytest
 from sottovoce.catalogue.resolve import contract_of
 from sottovoce.catalogue.task_file import Privacy, TaskFile
 from sottovoce.fleet.people import Crowd
-from sottovoce.protocol.contract import Contract
+from sottovoce.protocol.contract import Contract, contract_from
 from sottovoce.protocol.fields import Category, Flag, Number
 from sottovoce.users.fields import features
 
@@ -25,7 +25,8 @@ EXPIRES = datetime.date(2100, 1, 1)
 
 def contextual(**changes) -> Contract:
     whole = {"actions": ("news", "sport", "games"), "learner": "gradient", "fields": FIELDS, **changes}
-    return contract_of(TaskFile(id="t", horizon=100, privacy=Privacy(epsilon=4.0), expires=EXPIRES, **whole))
+    body = contract_of(TaskFile(id="t", horizon=100, privacy=Privacy(epsilon=4.0), expires=EXPIRES, **whole))
+    return contract_from(body)
 
 
 @pytest.mark.parametrize("kind", [{}, {"actions": (), "candidates": 4}], ids=["named", "candidates"])
@@ -33,7 +34,7 @@ def test_the_simulated_encoding_is_that_of_the_device(kind: dict):
     contract = contextual(**kind)
     crowd = Crowd(contract, seed=1, size=20)
     visitors = crowd.come(0)
-    device = np.stack([features(contract, raw) for raw in visitors.raw])
+    device = np.stack([features(contract.offers, raw) for raw in visitors.raw])
     np.testing.assert_allclose(np.asarray(visitors.contexts), device, rtol=1e-15, atol=2e-16)
     spread = crowd.come(20).raw
     assert spread != visitors.raw
@@ -71,14 +72,14 @@ def test_arms_and_points_have_people_too():
         TaskFile(id="t", learner="thompson", actions=("a", "b"), horizon=9, privacy=Privacy(epsilon=1.0),
                  expires=EXPIRES)
     )  # fmt: skip
-    crowd = Crowd(arms, seed=0, size=3)
+    crowd = Crowd(contract_from(arms), seed=0, size=3)
     visitors = crowd.come(0)
     assert visitors.raw == [None] * 3
     assert sorted(crowd.happen(0, visitors.contexts, np.array([0, 1, 0])).regret[:2]) == pytest.approx([0.0, 0.2])
     points = contract_of(
         TaskFile(id="t", learner="fkm", dimension=2, horizon=9, privacy=Privacy(epsilon=1.0), expires=EXPIRES)
     )
-    crowd = Crowd(points, seed=0, size=3)
+    crowd = Crowd(contract_from(points), seed=0, size=3)
     happened = crowd.happen(0, crowd.come(0).contexts, np.zeros((3, 2)))
     assert 0 < happened.uniform[0] < 1
     assert happened.regret[0] == pytest.approx(0.25)

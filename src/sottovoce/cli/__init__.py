@@ -8,6 +8,10 @@ def main() -> None:
     try:
         import typer
     except ModuleNotFoundError:
+        if sys.argv[1:2] == ["inspect"]:  # needs nothing but the device
+            from sottovoce.client.inspection import main
+
+            return main(sys.argv[2:])
         sys.exit("The command line needs its extras: pip install 'sottovoce[sim]'")
 
     from sottovoce.cli.algorithms import algorithms

@@ -36,7 +36,7 @@ TAIL = """\
 horizon = 20_000                  # about how many reports are expected; learners plan for it
 expires = $expires             # after this day nothing is asked any more
 # publish_every = 100             # reports between two models; a two-hundredth of the horizon when left out
-delay = "10m"                     # a device waits at random up to so long before it sends
+delay = "20s"                     # a device waits at random up to so long before it sends; "10m" for real people
 retention = "90d"                 # how long single reports are kept; what was learned from them stays
 $mode
 [privacy]
@@ -50,7 +50,7 @@ window_days = 7
 low = 0.0
 high = 1.0
 default = 0.0                     # what counts when no reward comes in time: every decision sends one report
-wait = "24h"
+wait = "20s"                      # every report leaves after it: as long as a reward may take, "24h" for real people
 """
 
 FIELDS = """

@@ -30,7 +30,9 @@ def serve(
 
 
 def _checked(host: str, port: int) -> int:
-    """The port, or a free one for 0; refuses one that is taken."""
+    """The port, or a free one for 0; refuses one that is taken or does not exist."""
+    if not 0 <= port < 2**16:
+        raise ConfigurationError(f"--port is a number from 0 to 65535, got {port}")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

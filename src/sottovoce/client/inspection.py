@@ -1,9 +1,10 @@
 """What an owner or a privacy officer may want to know of a device's folder, read from the file alone."""
 
+import argparse
 import contextlib
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,22 @@ from sottovoce.client.vault import FILE, JoinedRow, LedgerRow, TaskVault, Vault
 from sottovoce.privacy.accounting import Ledger, Spent
 from sottovoce.protocol.budget import Budget
 from sottovoce.protocol.contract import contract_from, digest_of
-from sottovoce.protocol.errors import ConfigurationError
+from sottovoce.protocol.errors import ConfigurationError, SottovoceError
+
+
+def main(words: Sequence[str]) -> None:
+    """The command `sottovoce inspect`, for environments that have nothing but the device."""
+    parser = argparse.ArgumentParser(prog="sottovoce inspect", description=__doc__)
+    parser.add_argument("--device", type=Path, required=True, help="the folder of the device")
+    parser.add_argument("--json", type=Path, help="write the rows to this file")
+    given = parser.parse_args(words)
+    try:
+        rows = inspection(given.device)
+        if given.json:
+            given.json.write_bytes(msgspec.json.encode({"rows": rows}))
+    except (SottovoceError, OSError) as error:
+        parser.exit(2, f"sottovoce: {error}\n")
+    print(text_of(rows))
 
 
 def inspection(folder: Path) -> list[dict[str, Any]]:
@@ -63,3 +79,60 @@ def _spent(name: str, limit_name: str, rows: Iterable[LedgerRow], limit: Budget)
 
 def _time(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+
+
+# --- as text ---------------------------------------------------------------------------------------------------------
+
+
+def text_of(rows: list[dict[str, Any]]) -> str:
+    """Three tables and a line, for a terminal."""
+    parts = [
+        _table("Tasks", ("task", "server", "promise", "spent", "left"), [_task_cells(row) for row in rows]),
+        _table("Ledger", ("task", "fate", "reports", "epsilon each"), [one for row in rows for one in _fates(row)]),
+        _table("Outbox", ("task", "due", "epsilon", "report"), [one for row in rows for one in _waiting(row)]),
+    ]
+    if rows:
+        strictest = min(rows, key=lambda row: row["lifetime_of_all"])
+        spent, limit = _number(strictest["spent_by_all"]), strictest["lifetime_of_all"]
+        parts.append(f"All tasks together: epsilon {spent} of the owner's {limit:g}.")
+    return "\n\n".join(parts)
+
+
+def _table(title: str, headings: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    widths = [max(len(row[column]) for row in (headings, *rows)) for column in range(len(headings))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in (headings, *rows)]
+    lines.insert(1, "-" * len(lines[0].rstrip()))
+    return "\n".join([title, *(line.rstrip() for line in lines)] if rows else [title, "none"])
+
+
+def _task_cells(row: dict[str, Any]) -> tuple[str, ...]:
+    promise = f"{row['mechanism']}, epsilon {row['epsilon']:g}" + (f", delta {row['delta']:g}" if row["delta"] else "")
+    left = 0.0 if row["spent"] is None else max(0.0, row["lifetime"] - row["spent"])
+    return row["task"], row["server"], promise, _number(row["spent"]), "opted out" if row["opted_out"] else f"{left:g}"
+
+
+def _fates(row: dict[str, Any]) -> list[tuple[str, ...]]:
+    return [
+        (row["task"], fate, f"{number:,}", ", ".join(f"{e:g}" for e in sorted(_epsilons(row, fate))))
+        for fate, number in row["fates"].items()
+    ]
+
+
+def _epsilons(row: dict[str, Any], fate: str) -> set[float]:
+    return {report["epsilon"] for report in row["reports"] if report["fate"] == fate}
+
+
+def _waiting(row: dict[str, Any]) -> list[tuple[str, ...]]:
+    return [
+        (
+            row["task"],
+            one["due"][:16].replace("T", " "),
+            f"{one['epsilon']:g}",
+            " ".join(f"{name}={value}" for name, value in one["report"].items()),
+        )
+        for one in row["outbox"]
+    ]
+
+
+def _number(epsilon: float | None) -> str:
+    return "without bound" if epsilon is None else f"{epsilon:g}"

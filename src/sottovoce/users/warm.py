@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sottovoce.privacy.domains import domain_from
-from sottovoce.protocol.contract import ByModel, Contract
+from sottovoce.protocol.contract import ByModel, Contract, RewardTerms
 from sottovoce.protocol.errors import BadInput
 from sottovoce.protocol.numbers import from_decimals
 from sottovoce.protocol.wire import WarmRow
@@ -45,8 +45,7 @@ def answers_of(contract: Contract, rows: Iterable[Mapping[str, str]]) -> list[An
         if set(row) != set(wanted):
             raise BadInput(f"row {number} must have the columns {', '.join(wanted)}")
         try:
-            reward = float(to_unit(contract.reward, number_from("reward", row["reward"])))
-            found.append(Answer(*_choice(contract, row), reward))
+            found.append(Answer(*_choice(contract, row), _reward(contract.reward, row["reward"])))
         except BadInput as error:
             raise BadInput(f"row {number}: {error}") from error
     return found
@@ -59,6 +58,13 @@ def warm_rows(contract: Contract, answers: Iterable[Answer], model: Any = None) 
         WarmRow(message=np.asarray(user.message(model, context, action, reward), dtype=float).tolist(), action=arm)
         for arm, context, action, reward in answers
     ]
+
+
+def _reward(terms: RewardTerms, text: str) -> float:
+    given = number_from("reward", text)
+    if not terms.low <= given <= terms.high:
+        raise BadInput(f"the reward {given:g} is outside the declared range, {terms.low:g} to {terms.high:g}")
+    return float(to_unit(terms, given))
 
 
 def _choice(contract: Contract, row: Mapping[str, str]) -> tuple[int | None, Any, int]:
