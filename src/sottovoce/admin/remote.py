@@ -3,7 +3,7 @@
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 import msgspec
@@ -40,6 +40,21 @@ class Remote:
         self._server = server
         self._transport = transport or Http(server, timeout=PATIENCE)
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
+
+    def wait_until_up(self, seconds: float, waiting: Callable[[], None]) -> bool:
+        """Is there a server, within so many seconds? `waiting` is called once if it does not answer at first."""
+        until, told = time.monotonic() + seconds, False
+        while True:
+            try:
+                self._transport.request("GET", "/healthz")
+                return True
+            except OSError:
+                if time.monotonic() > until:
+                    return False
+            if not told:
+                waiting()
+                told = True
+            time.sleep(0.2)
 
     def status(self, id: str) -> TaskStatus:
         return self._call("GET", f"/v1/tasks/{id}", TaskStatus)
@@ -86,7 +101,7 @@ class Remote:
         except urllib.error.HTTPError as problem:
             raise Refused(_problem(problem.code, problem.read())) from problem
         except OSError as error:
-            raise Unreachable(self._nobody) from error
+            raise Unreachable(self.nobody) from error
 
     def warm(self, id: str, rows: list[WarmRow]) -> int:
         return self._call("POST", f"/v1/tasks/{id}/warm", Kept, WarmRows(rows=rows)).rows
@@ -112,10 +127,10 @@ class Remote:
         try:
             return self._transport.request(method, path, body, self._headers)
         except OSError as error:
-            raise Unreachable(self._nobody) from error
+            raise Unreachable(self.nobody) from error
 
     @property
-    def _nobody(self) -> str:
+    def nobody(self) -> str:
         return f"no server answers at {self._server}; start one with `sottovoce serve`, or name another with --server"
 
 

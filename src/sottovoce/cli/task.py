@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 Server = Annotated[str, typer.Option(help="The address of the server.")]
 Id = Annotated[str, typer.Argument(help="The id of the task.")]
 HERE = "http://127.0.0.1:8080"
+STARTING = 10.0
+"""Seconds that a server may take to start, where somebody has just started it."""
 
 task = typer.Typer(
     help="Create and look after the tasks of a server (token: SOTTOVOCE_ADMIN_TOKEN).", no_args_is_help=True
@@ -43,6 +45,8 @@ def create(
     contract = contract_from(contract_of(loaded))  # refused here before anything travels
     answers = load_answers(warm_start, contract) if warm_start else []
     remote = _remote(server)
+    if not remote.wait_until_up(STARTING, lambda: _say(f"waiting for a server at {server}")):
+        raise Unreachable(remote.nobody)
     remote.create(loaded)
     kept = send_answers(remote, contract, answers)
     _print_task(remote, contract.id)
