@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sottovoce.cli.output import table_of
-from sottovoce.protocol.errors import UnknownName
+from sottovoce.protocol.errors import UnknownName, Unreachable
 
 if TYPE_CHECKING:
     from rich.console import Console
