@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from sottovoce.sim.halves import halves
     from sottovoce.sim.run import Trace, simulate
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Ball",
