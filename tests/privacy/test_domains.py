@@ -13,9 +13,9 @@ from hypothesis.extra.numpy import arrays
 from scipy import optimize
 
 from sottovoce import Ball, Budget, Gradient, Interval, Moments, calibrate, privatise
-from sottovoce.privacy.calibration import gaussian
 from sottovoce.privacy.domains import DOMAINS, Domain, size
-from sottovoce.privacy.mechanisms import RESOLUTION
+from sottovoce.privacy.grid.calibrate import gaussian
+from sottovoce.privacy.grid.mechanism import RESOLUTION
 from sottovoce.protocol.errors import BadInput, ConfigurationError
 
 ANY_FLOAT = st.floats(allow_nan=False, allow_infinity=False)

@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 
 from sottovoce import Ball, Budget, Gradient, Interval, Moments, calibrate, privatise
-from sottovoce.privacy.decode import decode_messages
 from sottovoce.privacy.mechanisms import MECHANISMS, name_of
+from sottovoce.privacy.reading import decode_messages
 from sottovoce.sim.channels import channel_of
 from sottovoce.sim.random import simulation_key
 

@@ -1,16 +1,13 @@
 """From names to the gates they declare: a task's domain and mechanism, and a task file's whole contract."""
 
-from dataclasses import asdict
-
 from sottovoce.catalogue.task import Task, algorithm_of, task
 from sottovoce.catalogue.task_file import TaskFile, check_file, limit_of, seconds
-from sottovoce.privacy.calibration import calibrate
-from sottovoce.privacy.domains import DOMAINS, Domain
-from sottovoce.privacy.mechanisms import MECHANISMS, Mechanism
-from sottovoce.privacy.promise import verify
+from sottovoce.privacy import mechanisms
+from sottovoce.privacy.domains import Domain, domain_from
+from sottovoce.privacy.mechanisms import Mechanism, calibrate, numbers_of, verify
 from sottovoce.protocol.budget import Budget
 from sottovoce.protocol.contract import Contract, Gate, RewardTerms, features_of
-from sottovoce.protocol.errors import BrokenPromise, ConfigurationError, UnknownName
+from sottovoce.protocol.errors import ConfigurationError
 
 QUIETER = (0.5, 0.25)
 """Shares of the task's epsilon that a device may choose instead, where the file does not say."""
@@ -23,11 +20,7 @@ def domain_of(task: Task) -> Domain:
     >>> domain_of(task("tsallis-inf", arms=3, rounds=10, epsilon=1.0))
     Interval(low=0.0, high=1.0)
     """
-    numbers = dict(task.domain)
-    kind = str(numbers.pop("kind"))
-    if kind not in DOMAINS:
-        raise UnknownName("domain", kind, DOMAINS)
-    return DOMAINS[kind](**numbers)
+    return domain_from(task.domain)
 
 
 def mechanism_of(task: Task) -> Mechanism:
@@ -52,20 +45,12 @@ def gate_of(mechanism: Mechanism) -> Gate:
     >>> gate_of(mechanism_of(task("tsallis-inf", arms=3, rounds=10, epsilon=1.0))).numbers
     {'levels': 2, 'keep': 2850325, 'flip': 1048576}
     """
-    numbers = {name: value for name, value in asdict(mechanism).items() if name not in ("domain", "budget")}
-    return Gate(epsilon=mechanism.budget.epsilon, delta=mechanism.budget.delta, numbers=numbers)
+    return Gate(epsilon=mechanism.budget.epsilon, delta=mechanism.budget.delta, numbers=numbers_of(mechanism))
 
 
 def mechanism_from(task: Task, gate: Gate) -> Mechanism:
     """The mechanism that a contract describes, verified: its integers keep the gate's budget, or it is refused."""
-    if task.mechanism not in MECHANISMS:
-        raise UnknownName("mechanism", task.mechanism, MECHANISMS)
-    try:
-        mechanism = MECHANISMS[task.mechanism](domain_of(task), Budget(gate.epsilon, gate.delta), **gate.numbers)
-    except TypeError as error:
-        raise BrokenPromise(f"the gate's numbers do not describe {task.mechanism}: {sorted(gate.numbers)}") from error
-    verify(mechanism)
-    return mechanism
+    return mechanisms.mechanism_from(task.mechanism, domain_of(task), Budget(gate.epsilon, gate.delta), gate.numbers)
 
 
 # --- the whole contract ----------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from sottovoce.client.outbox import Backoff, Outbox, TryLater, body_of, fates_of
 from sottovoce.client.store import Store
 from sottovoce.client.terms import Terms
 from sottovoce.client.transport import Transport
-from sottovoce.privacy.exact import Entropy
+from sottovoce.privacy.drawing import Entropy
 from sottovoce.protocol.contract import DAY
 from sottovoce.protocol.errors import WireError
 

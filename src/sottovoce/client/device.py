@@ -30,7 +30,7 @@ from sottovoce.client.outbox import Sent, Waiting
 from sottovoce.client.store import Store, count
 from sottovoce.client.terms import expired
 from sottovoce.client.transport import Http, Transport
-from sottovoce.privacy.exact import SYSTEM, Entropy, privatise
+from sottovoce.privacy.drawing import SYSTEM, Entropy, privatise
 from sottovoce.protocol.codec import to_text
 from sottovoce.protocol.contract import NAME, Contract
 from sottovoce.protocol.errors import ConfigurationError, Unreachable

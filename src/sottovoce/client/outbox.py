@@ -13,7 +13,7 @@ import msgspec
 from sottovoce.client.offers import problem_of
 from sottovoce.client.store import Store, count
 from sottovoce.client.transport import Response
-from sottovoce.privacy.exact import Entropy
+from sottovoce.privacy.drawing import Entropy
 from sottovoce.protocol.wire import Verdicts
 
 BATCH = 100
