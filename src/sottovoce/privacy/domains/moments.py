@@ -100,7 +100,7 @@ class Moments:
         d = self.dimension
         pivot = int(np.argmax(message[:d]))
         row = np.concatenate([message[:d], message[d:-d] / math.sqrt(2)])[_places(d)[pivot]]
-        x = row / math.sqrt(max(float(row[pivot]), 1e-300))
+        x = row / math.sqrt(row[pivot]) if row[pivot] > 0 else 0 * row
         y = float(message[-d:] @ x) / self.weight / max(float(x @ x), 1e-300)
         apart = message - self.embed(x, max(-1.0, min(1.0, y)) * self.reward_bound)
         return bool(np.linalg.norm(apart[:-d]) <= ROUNDING and np.linalg.norm(apart[-d:]) <= ROUNDING * self.weight)

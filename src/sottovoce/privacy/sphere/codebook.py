@@ -34,7 +34,7 @@ def candidates(seed: bytes, indices: NDArray[np.int64], dimension: int) -> NDArr
     (2, 3)
     """
     blocks = -(-dimension // 8)
-    words = np.frombuffer(seed, dtype=">u4").astype(np.uint32).reshape(-1, 3)
+    words = np.frombuffer(seed, dtype=">u4").astype(np.uint32).reshape(-1, 3).T
     counters = (indices[:, None] * blocks + np.arange(blocks)).astype(np.uint32).ravel()
     x, y = _stream(words, np.repeat(np.arange(len(indices)), blocks), counters, 0)
     octets = np.stack([x, y], axis=1).astype("<u4").view(np.uint8).reshape(len(indices), blocks * 8)[:, :dimension]
@@ -47,7 +47,7 @@ def _stream(
     words: NDArray[np.uint32], rows: NDArray[np.int64], counters: NDArray[np.uint32], stream: int
 ) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
     """Random words for each counter, by the seed of its row or by the only seed."""
-    left, right, second = words[rows].T if len(words) > 1 else words[0]
+    left, right, second = words[:, rows] if words.shape[1] > 1 else words[:, 0]
     return threefry((left, right), counters, np.broadcast_to(second ^ np.uint32(stream), counters.shape))
 
 
