@@ -91,17 +91,17 @@ class Moments:
     def contains(self, message: Any) -> bool:
         """Whether the message is what `embed` makes of the x and y that it tells.
 
-        A row of x x' over the square root of its diagonal entry is x up to its sign, which neither x x' nor y x tells;
-        the row with the largest entry is the most accurate. Then y = <y x, x> / ||x||^2. If the two messages agree up
-        to ROUNDING, this one is as near to the domain; if it is in the domain, they agree.
+        The largest diagonal entry of x x' is the square of x's largest coordinate; divided by that coordinate its row
+        is x, up to a sign that neither x x' nor y x tells, and that entry of y x is y. If the two messages agree up to
+        ROUNDING, this one is as near to the domain; if it is in the domain, they agree.
         """
-        if not np.linalg.norm(message) <= self.radius * (1 + ROUNDING):  # also refuses NaN and infinity
+        if not np.all(np.abs(message) <= self.radius * (1 + ROUNDING)):  # also refuses NaN
             return False
         d = self.dimension
-        pivot = int(np.argmax(message[:d]))
-        row = np.concatenate([message[:d], message[d:-d] / math.sqrt(2)])[_places(d)[pivot]]
-        x = row / math.sqrt(row[pivot]) if row[pivot] > 0 else 0 * row
-        y = float(message[-d:] @ x) / self.weight / max(float(x @ x), 1e-300)
+        place = int(np.argmax(message[:d]))
+        largest = math.sqrt(max(float(message[place]), 0.0)) or math.inf  # x = 0 if there is no positive entry
+        x = np.concatenate([message[:d], message[d:-d] / math.sqrt(2)])[_places(d)[place]] / largest
+        y = float(message[-d:][place]) / largest / self.weight
         apart = message - self.embed(x, max(-1.0, min(1.0, y)) * self.reward_bound)
         return bool(np.linalg.norm(apart[:-d]) <= ROUNDING and np.linalg.norm(apart[-d:]) <= ROUNDING * self.weight)
 
