@@ -20,8 +20,8 @@ from rich.table import Table
 from sottovoce import halves, noise_of, task
 from sottovoce.catalogue.resolve import mechanism_of
 from sottovoce.catalogue.task import Task
-from sottovoce.privacy.decode import levels_reach
-from sottovoce.privacy.mechanisms import Levels
+from sottovoce.privacy.levels.mechanism import Levels
+from sottovoce.privacy.levels.read import levels_reach
 from sottovoce.sim.run import simulate
 from sottovoce.sim.worlds import world_of
 

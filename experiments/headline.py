@@ -23,7 +23,7 @@ from matplotlib.ticker import FuncFormatter, NullFormatter
 from sottovoce import halves, task
 from sottovoce.learners.base import Key, configuration
 from sottovoce.learners.convex.regions import on_sphere
-from sottovoce.privacy.special import student_quantile
+from sottovoce.report.confidence import student_quantile
 from sottovoce.sim.run import Trace, simulate
 from sottovoce.users import LocalUser
 

@@ -19,7 +19,7 @@ import numpy as np
 from sottovoce.catalogue.resolve import contract_of, mechanism_from
 from sottovoce.catalogue.task_file import TaskFile
 from sottovoce.privacy.domains import Interval, size
-from sottovoce.privacy.exact import privatise
+from sottovoce.privacy.drawing import privatise
 from sottovoce.protocol.codec import to_text
 from sottovoce.protocol.contract import Contract
 

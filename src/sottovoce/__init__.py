@@ -11,11 +11,11 @@ The device half needs numpy and msgspec only; `sv.simulate` and what it needs ar
 
 from typing import TYPE_CHECKING, Any
 
-from sottovoce.privacy.calibration import calibrate
-from sottovoce.privacy.decode import decode, noise_of
 from sottovoce.privacy.domains import Ball, Gradient, Interval, Moments
-from sottovoce.privacy.exact import privatise
+from sottovoce.privacy.drawing import privatise
+from sottovoce.privacy.mechanisms import calibrate
 from sottovoce.privacy.noise import Noise
+from sottovoce.privacy.reading import decode, noise_of
 from sottovoce.protocol.budget import Budget, budget
 from sottovoce.protocol.errors import SottovoceError
 

@@ -8,7 +8,7 @@ import pytest
 from pretend import PERSON, Clock, Server, contextual
 
 from sottovoce.client import Device, device
-from sottovoce.privacy.exact import privatise
+from sottovoce.privacy.drawing import privatise
 
 CHILD = """
 import os, sys

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from catalogue import ready
-from sottovoce.lab.audit.bounds import clopper_pearson
 from sottovoce.lab.study.cells import Study, cells_of
 from sottovoce.learners.pure_exploration.fixed_budget import halving, rejects
 from sottovoce.protocol.errors import ConfigurationError
+from sottovoce.report.confidence import clopper_pearson
 from sottovoce.sim.host import simulate_on_host
 from sottovoce.sim.random import simulation_key
 from sottovoce.sim.run import simulate

@@ -15,10 +15,12 @@ from scipy import stats
 
 from sottovoce import Ball, Budget, Interval, Moments, calibrate
 from sottovoce.privacy.accounting import Ledger, Spent, cost_of, delta_of, epsilon_of
-from sottovoce.privacy.calibration import gaussian, gaussian_delta, levels
+from sottovoce.privacy.grid.calibrate import gaussian
+from sottovoce.privacy.grid.delta import gaussian_delta, true_delta
+from sottovoce.privacy.grid.mechanism import RESOLUTION
+from sottovoce.privacy.levels.calibrate import levels
 from sottovoce.privacy.losses import POINTS, total_loss
-from sottovoce.privacy.mechanisms import RESOLUTION, Mechanism
-from sottovoce.privacy.promise import true_delta
+from sottovoce.privacy.mechanisms import Mechanism
 from sottovoce.protocol.errors import BrokenPromise, BudgetExhausted, ConfigurationError
 
 ORACLE = json.loads((Path(__file__).parent.parent / "oracles" / "dp_accounting.json").read_text("utf-8"))

@@ -23,17 +23,18 @@ import sottovoce.lab.audit as audit_package
 from sottovoce.cli.audit import audit as audit_command
 from sottovoce.lab.audit import TRIALS, Subject, Verdict, audit, audit_all, honest_subjects, planted_subjects
 from sottovoce.lab.audit import run as audit_run
-from sottovoce.lab.audit.bounds import Counts, clopper_pearson, epsilon_bound, epsilon_of_distance
+from sottovoce.lab.audit.bounds import Counts, epsilon_bound, epsilon_of_distance
 from sottovoce.lab.audit.clues import codebooks
 from sottovoce.lab.audit.processes import draw
 from sottovoce.lab.audit.subjects import Raw, honest
-from sottovoce.privacy import codebook
-from sottovoce.privacy.calibration import calibrate, gaussian
 from sottovoce.privacy.domains import Ball, Domain, Interval
-from sottovoce.privacy.mechanisms import MECHANISMS, Mechanism, Sphere, name_of
-from sottovoce.privacy.promise import verify
+from sottovoce.privacy.grid.calibrate import gaussian
+from sottovoce.privacy.mechanisms import MECHANISMS, Mechanism, calibrate, name_of, verify
+from sottovoce.privacy.sphere import codebook
+from sottovoce.privacy.sphere.mechanism import Sphere
 from sottovoce.protocol.budget import Budget
 from sottovoce.protocol.errors import BrokenPromise, ConfigurationError, UnknownName
+from sottovoce.report.confidence import clopper_pearson
 
 SURE = 1 - 1e-6
 ENDS: tuple[Raw, Raw] = ((0.0,), (1.0,))
@@ -193,7 +194,7 @@ def test_the_auditor_reads_the_same_codebook_as_the_device(dimension: int):
 
 
 def test_a_device_never_loads_the_planted_bugs():
-    code = "import sys, sottovoce, sottovoce.privacy.exact; print(any('audit' in name for name in sys.modules))"
+    code = "import sys, sottovoce, sottovoce.privacy.drawing; print(any('audit' in name for name in sys.modules))"
     paths = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run([sys.executable, "-c", code], env=paths, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

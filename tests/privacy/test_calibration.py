@@ -11,19 +11,13 @@ from hypothesis import strategies as st
 from scipy import special as oracle
 
 from sottovoce import Ball, Budget, Interval, Moments, calibrate, noise_of, privatise
-from sottovoce.privacy.calibration import (
-    classical_gaussian,
-    gaussian,
-    gaussian_delta,
-    gaussian_scale,
-    laplace,
-    levels,
-    paper_linucb_gaussian,
-    sphere,
-)
 from sottovoce.privacy.domains import size
-from sottovoce.privacy.mechanisms import Gaussian, Mechanism
-from sottovoce.privacy.promise import true_delta, verify
+from sottovoce.privacy.grid.calibrate import classical_gaussian, gaussian, laplace
+from sottovoce.privacy.grid.delta import gaussian_delta, gaussian_scale, true_delta
+from sottovoce.privacy.grid.mechanism import Gaussian
+from sottovoce.privacy.levels.calibrate import levels
+from sottovoce.privacy.mechanisms import Mechanism, verify
+from sottovoce.privacy.sphere.calibrate import sphere
 from sottovoce.protocol.errors import BrokenPromise, ConfigurationError, UnknownName
 
 UNIT = Interval(-1.0, 1.0)
@@ -88,7 +82,7 @@ def test_the_sphere_is_within_five_percent_of_privunit(lifted: int, epsilon: flo
 
 
 def test_the_paper_puts_the_same_noise_on_every_entry():
-    mechanism = paper_linucb_gaussian(Moments(5, reward_bound=2.0), Budget(1.0, 1e-5))
+    mechanism = gaussian(Moments(5, reward_bound=2.0), Budget(1.0, 1e-5), "paper")
     diagonal, upper, vector = noise_of(mechanism).per_block
     assert (diagonal, upper, vector) == pytest.approx((29.915, 29.915, 29.915), rel=1e-4)
     verify(mechanism)

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from sottovoce import Ball, Budget
-from sottovoce.privacy.calibration import sphere, sphere_mean
-from sottovoce.privacy.codebook import (
+from sottovoce.privacy.sphere.calibrate import sphere, sphere_mean
+from sottovoce.privacy.sphere.codebook import (
     FIXED_POINT,
     NORMAL,
     SEED_BYTES,
@@ -19,10 +19,10 @@ from sottovoce.privacy.codebook import (
     lift,
     ranking,
     scores,
-    threefry,
     vectors,
 )
-from sottovoce.privacy.mechanisms import Sphere
+from sottovoce.privacy.sphere.mechanism import Sphere
+from sottovoce.privacy.threefry import threefry
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ from sottovoce.privacy.mechanisms import Sphere
 def test_threefry_gives_the_known_answers_of_random123(
     key: tuple[int, int], counter: tuple[int, int], output: tuple[str, str]
 ):
-    words = threefry(key, np.array([counter[0]], np.uint32), counter[1])
+    words = threefry(np.array(key, np.uint32), *np.array(counter, np.uint32)[:, None])
     assert tuple(f"{int(word[0]):08x}" for word in words) == output
 
 
@@ -86,7 +86,8 @@ def test_a_candidate_is_read_byte_by_byte_from_its_own_counters():
     row = candidates(seed, np.array([3]), 11)[0]
     octets = b""
     for block in (6, 7):  # two blocks of eight bytes a candidate
-        x, y = threefry((0x00010203, 0x04050607), np.array([block], np.uint32), 0x08090A0B)
+        key, counter = np.array([0x00010203, 0x04050607], np.uint32), np.array([[block], [0x08090A0B]], np.uint32)
+        x, y = threefry(key, *counter)
         octets += int(x[0]).to_bytes(4, "little") + int(y[0]).to_bytes(4, "little")
     assert row.tolist() == [int(NORMAL[octet]) for octet in octets[:11]]
 

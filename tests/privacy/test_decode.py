@@ -13,19 +13,18 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from sottovoce import Ball, Budget, Interval, Moments, calibrate, decode, noise_of, privatise
-from sottovoce.privacy.calibration import levels, sphere, sphere_law
-from sottovoce.privacy.decode import (
-    check,
-    decode_message,
-    decode_messages,
-    grid_reach,
-    levels_reach,
-    report_size,
-    sphere_reach,
-)
 from sottovoce.privacy.domains import MomentEstimate, size
-from sottovoce.privacy.mechanisms import RESOLUTION, Gaussian, Laplace, Levels, Mechanism, Sphere
+from sottovoce.privacy.grid.mechanism import RESOLUTION, Gaussian, Laplace
+from sottovoce.privacy.grid.read import grid_reach
+from sottovoce.privacy.levels.calibrate import levels
+from sottovoce.privacy.levels.mechanism import Levels
+from sottovoce.privacy.levels.read import levels_reach
+from sottovoce.privacy.mechanisms import Mechanism
 from sottovoce.privacy.noise import silence
+from sottovoce.privacy.reading import check, decode_message, decode_messages, report_size
+from sottovoce.privacy.sphere.calibrate import inner_products, sphere
+from sottovoce.privacy.sphere.mechanism import Sphere
+from sottovoce.privacy.sphere.read import sphere_reach
 from sottovoce.protocol.codec import pack
 from sottovoce.protocol.errors import WireError
 
@@ -128,7 +127,7 @@ def test_additive_noise_has_the_deviation_that_noise_of_says(gate: Gate, entropy
 def sphere_variances(mechanism: Sphere) -> tuple[float, float]:
     """Variance along the lifted message and across it, by the law of the inner product."""
     dimension = size(mechanism.domain) + 1
-    inner, mass, in_cap = sphere_law(dimension, mechanism.candidates, mechanism.cap)
+    inner, mass, in_cap = inner_products(dimension, mechanism.candidates, mechanism.cap)
     sent = mass * (in_cap * mechanism.inside + (1 - in_cap) * mechanism.outside)
     sent /= np.sum(sent)
     square, unit = float(sent @ inner**2), (mechanism.domain.radius / mechanism.mean) ** 2

@@ -13,9 +13,9 @@ from hypothesis.extra.numpy import arrays
 from scipy import optimize
 
 from sottovoce import Ball, Budget, Gradient, Interval, Moments, calibrate, privatise
-from sottovoce.privacy.calibration import gaussian
-from sottovoce.privacy.domains import DOMAINS, Domain, size
-from sottovoce.privacy.mechanisms import RESOLUTION
+from sottovoce.privacy.domains import DOMAINS, ROUNDING, Domain, size
+from sottovoce.privacy.grid.calibrate import gaussian
+from sottovoce.privacy.grid.mechanism import RESOLUTION
 from sottovoce.protocol.errors import BadInput, ConfigurationError
 
 ANY_FLOAT = st.floats(allow_nan=False, allow_infinity=False)
@@ -275,6 +275,34 @@ def test_a_message_that_no_embed_would_form_does_not_pass_the_gate(domain: Domai
     assert not domain.contains(message)
     with pytest.raises(BadInput, match="outside"):
         privatise(calibrate("laplace", domain, Budget(1.0)), message)
+
+
+def by_eigenvectors(domain: Moments, message: np.ndarray, room: float) -> bool:
+    """The definition of `contains`: x x' has rank one and norm at most one, y x is along x and |y| within its bound."""
+    gram, moment = domain.extract(message)
+    values, vectors = np.linalg.eigh(gram)
+    x = vectors[:, -1] * math.sqrt(max(values[-1], 0.0))
+    y = float(moment @ x) / max(float(x @ x), 1e-300)
+    y = max(-domain.reward_bound, min(domain.reward_bound, y))
+    matrix = np.linalg.norm(gram - np.outer(x, x)) <= room and values[-1] <= 1 + room
+    return bool(matrix and np.linalg.norm(moment - y * x) <= room * domain.reward_bound)
+
+
+@pytest.mark.parametrize("dimension", [1, 2, 3, 6])
+@given(sample=st.data())
+@settings(max_examples=200)
+def test_a_message_near_the_domain_is_judged_as_its_eigenvectors_would(dimension: int, sample: st.DataObject):
+    """Messages off by much less than what is let pass up to far more, in any direction."""
+    domain = Moments(dimension, 2.0, 0.7)
+    x = sample.draw(arrays(float, dimension, elements=st.floats(-1.5, 1.5)))
+    message = domain.embed(x, sample.draw(st.floats(-3.0, 3.0)))
+    away = sample.draw(arrays(float, size(domain), elements=st.floats(-1.0, 1.0)))
+    message = message + away * 10.0 ** sample.draw(st.floats(-12.0, 0.0))
+    found = domain.contains(message)
+    if np.linalg.norm(x) > 0.1 and by_eigenvectors(domain, message, ROUNDING / 100):
+        assert found
+    if not by_eigenvectors(domain, message, 3 * ROUNDING):
+        assert not found
 
 
 def test_what_contains_lets_pass_is_less_than_what_calibration_leaves_room_for():

@@ -14,20 +14,15 @@ from gates import ALARM, Gate, SeededEntropy
 from scipy import special, stats
 
 from sottovoce import Ball, Budget, Interval, Moments, calibrate, privatise
-from sottovoce.privacy.decode import decode_message, report_size
-from sottovoce.privacy.domains import DOMAINS, size
-from sottovoce.privacy.exact import (
-    SYSTEM,
-    Entropy,
-    SystemEntropy,
-    _bernoulli_exp,
-    _discrete_gaussian,
-    _discrete_laplace,
-    _on_grid,
-)
-from sottovoce.privacy.mechanisms import MECHANISMS, RESOLUTION, Laplace
-from sottovoce.privacy.promise import true_delta, verify
-from sottovoce.protocol.errors import BadInput
+from sottovoce.privacy.domains import domain_from, size
+from sottovoce.privacy.drawing import DRAWS
+from sottovoce.privacy.entropy import SYSTEM, Entropy, SystemEntropy
+from sottovoce.privacy.grid.delta import true_delta
+from sottovoce.privacy.grid.draw import bernoulli_exp, discrete_gaussian, discrete_laplace, on_grid
+from sottovoce.privacy.grid.mechanism import RESOLUTION, Laplace
+from sottovoce.privacy.mechanisms import MECHANISMS, mechanism_from, numbers_of, verify
+from sottovoce.privacy.reading import decode_message, report_size
+from sottovoce.protocol.errors import BadInput, BrokenPromise, ConfigurationError, UnknownName
 
 GOLDEN = json.loads((Path(__file__).parent.parent / "golden" / "reports.json").read_text("utf-8"))
 
@@ -54,10 +49,8 @@ class ScriptedEntropy:
 
 @pytest.mark.parametrize("case", GOLDEN, ids=lambda case: case["what"])
 def test_the_same_datum_and_the_same_draws_give_the_bytes_written_down(case: dict[str, Any]):
-    domain_numbers = dict(case["domain"])
-    domain = DOMAINS[domain_numbers.pop("kind")](**domain_numbers)
-    numbers = {key: tuple(value) if isinstance(value, list) else value for key, value in case["numbers"].items()}
-    mechanism = MECHANISMS[case["mechanism"]](domain=domain, budget=Budget(case["epsilon"], case["delta"]), **numbers)
+    domain = domain_from(case["domain"])
+    mechanism = mechanism_from(case["mechanism"], domain, Budget(case["epsilon"], case["delta"]), case["numbers"])
     message = domain.embed(*case["datum"])
     np.testing.assert_allclose(message, case["message"], rtol=1e-15, atol=1e-300)
     entropy = ScriptedEntropy(case["entropy"])
@@ -68,7 +61,26 @@ def test_the_same_datum_and_the_same_draws_give_the_bytes_written_down(case: dic
 
 
 def test_the_bytes_written_down_cover_every_mechanism():
-    assert {case["mechanism"] for case in GOLDEN} == set(MECHANISMS)
+    assert {case["mechanism"] for case in GOLDEN} == set(MECHANISMS) == set(DRAWS)
+
+
+def test_a_mechanism_is_built_again_from_the_numbers_that_a_contract_carries(gate: Gate):
+    mechanism = gate.calibrated(2.0)
+    carried = json.loads(json.dumps(numbers_of(mechanism)))
+    assert mechanism_from(gate.name, gate.domain, mechanism.budget, carried) == mechanism
+
+
+def test_numbers_that_describe_no_mechanism_or_no_domain_are_refused():
+    with pytest.raises(UnknownName, match="unknown mechanism 'levles'"):
+        mechanism_from("levles", Interval(), Budget(1.0), {})
+    with pytest.raises(BrokenPromise, match="do not describe levels"):
+        mechanism_from("levels", Interval(), Budget(1.0), {"levels": 2})
+    with pytest.raises(BrokenPromise, match="one positive scale per block"):
+        mechanism_from("laplace", Interval(), Budget(1.0), {"scales": ["2.1"]})
+    with pytest.raises(UnknownName, match="unknown domain 'cube'"):
+        domain_from({"kind": "cube"})
+    with pytest.raises(ConfigurationError, match="do not describe a domain of kind ball"):
+        domain_from({"kind": "ball", "side": 2.0})
 
 
 # --- reports ---------------------------------------------------------------------------------------------------------
@@ -97,7 +109,7 @@ def test_a_message_of_another_shape_is_refused(wrong: np.ndarray):
 def test_noise_beyond_64_bits_saturates(noise: int, wire: str):
     mechanism = calibrate("laplace", Interval(), Budget(1.0))
     assert isinstance(mechanism, Laplace)
-    assert _on_grid(mechanism, np.zeros(1), [noise]).hex() == wire
+    assert on_grid(mechanism, np.zeros(1), [noise]).hex() == wire
 
 
 # --- the samplers ----------------------------------------------------------------------------------------------------
@@ -114,7 +126,7 @@ def gaussian_mass(k: np.ndarray, sigma: float) -> np.ndarray:
     return np.exp(-(k**2) / (2 * sigma**2)) / np.sum(np.exp(-(wide**2) / (2 * sigma**2)))
 
 
-SAMPLERS = [(_discrete_laplace, laplace_mass), (_discrete_gaussian, gaussian_mass)]
+SAMPLERS = [(discrete_laplace, laplace_mass), (discrete_gaussian, gaussian_mass)]
 
 
 def fits(samples: list[int], mass: Callable[[np.ndarray, float], np.ndarray], scale: float) -> bool:
@@ -146,7 +158,7 @@ def test_a_sampler_draws_from_its_distribution_and_from_no_other_scale(
 
 @pytest.mark.parametrize("sampler", [sampler for sampler, _ in SAMPLERS])
 def test_noise_at_full_resolution_has_the_right_shape(sampler: Sampler, entropy: SeededEntropy):
-    law = stats.laplace if sampler is _discrete_laplace else stats.norm
+    law = stats.laplace if sampler is discrete_laplace else stats.norm
     samples = np.array([sampler(RESOLUTION, entropy) for _ in range(8000)]) / RESOLUTION
     assert stats.kstest(samples, law.cdf).pvalue > ALARM
     assert stats.kstest(samples * 1.2, law.cdf).pvalue < ALARM
@@ -155,7 +167,7 @@ def test_noise_at_full_resolution_has_the_right_shape(sampler: Sampler, entropy:
 @pytest.mark.parametrize(("numerator", "denominator"), [(0, 7), (1, 3), (5, 5), (7, 3), (9, 2)])
 def test_a_coin_of_probability_exp_minus_x_is_exact(numerator: int, denominator: int, entropy: SeededEntropy):
     tosses = 20_000
-    heads = sum(_bernoulli_exp(numerator, denominator, entropy) for _ in range(tosses))
+    heads = sum(bernoulli_exp(numerator, denominator, entropy) for _ in range(tosses))
     probability = math.exp(-numerator / denominator)
     assert stats.binomtest(heads, tosses, probability).pvalue > ALARM
     if numerator:
@@ -169,7 +181,7 @@ def opendp() -> Any:
     return dp
 
 
-@pytest.mark.parametrize(("sampler", "name"), [(_discrete_laplace, "laplace"), (_discrete_gaussian, "gaussian")])
+@pytest.mark.parametrize(("sampler", "name"), [(discrete_laplace, "laplace"), (discrete_gaussian, "gaussian")])
 def test_opendp_draws_from_the_same_distribution(opendp: Any, sampler: Sampler, name: str, entropy: SeededEntropy):
     metric = opendp.l1_distance(T=int) if name == "laplace" else opendp.l2_distance(T=float)
     theirs = getattr(opendp.m, f"make_{name}")(opendp.vector_domain(opendp.atom_domain(T=int)), metric, scale=5.0)
@@ -219,7 +231,7 @@ def test_opendp_certifies_the_same_epsilon_for_randomised_response(opendp: Any, 
 
 
 @pytest.mark.parametrize("sigma", [8, 16, 32])
-def test_the_discrete_gaussian_is_as_close_to_the_rounded_one_as_its_proof_says(sigma: int):
+def test_thediscrete_gaussian_is_as_close_to_the_rounded_one_as_its_proof_says(sigma: int):
     k = np.arange(0, 12 * sigma + 1)
     # Rounded: the mass between k - 1/2 and k + 1/2, as a difference of upper tails.
     rounded = special.ndtr(-(k - 0.5) / sigma) - special.ndtr(-(k + 0.5) / sigma)

@@ -6,8 +6,9 @@ from scipy import optimize
 
 from sottovoce import Budget, privatise, task
 from sottovoce.catalogue.resolve import domain_of, mechanism_of
-from sottovoce.privacy.decode import noise_of
-from sottovoce.privacy.promise import true_delta, verify
+from sottovoce.privacy.grid.delta import true_delta
+from sottovoce.privacy.mechanisms import verify
+from sottovoce.privacy.reading import noise_of
 from sottovoce.protocol.errors import BrokenPromise
 from sottovoce.protocol.offers import GeneralizedModel
 from sottovoce.sim.users import user_of

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from sottovoce.lab.binomial import half_tail, log_binomial
 from sottovoce.lab.shuffling import closed_form, shuffled_delta, shuffled_epsilon
-from sottovoce.privacy.special import half_tail, log_binomial
 from sottovoce.protocol.errors import ConfigurationError
 
 LOCAL = st.floats(0.05, 6.0)

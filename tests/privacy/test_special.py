@@ -11,13 +11,12 @@ from scipy import stats
 
 from sottovoce.privacy.special import (
     beta_cdf,
-    beta_quantile,
     bisect,
     log_normal_cdf,
     normal_cdf,
     normal_quantile,
-    student_quantile,
 )
+from sottovoce.report.confidence import beta_quantile, student_quantile
 
 SHAPES = (0.5, 1.0, 2.0, 3.5, 10.0, 167.0, 1000.0, 16000.0)
 

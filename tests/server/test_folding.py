@@ -16,8 +16,11 @@ from sottovoce.catalogue.resolve import mechanism_from, mechanism_of
 from sottovoce.catalogue.task import algorithms, task
 from sottovoce.learners import LEARNERS, learner_of
 from sottovoce.learners.weighing import weight_of
-from sottovoce.privacy.decode import decode_messages, levels_reach, noise_of, report_size, sphere_reach
-from sottovoce.privacy.mechanisms import Levels, Sphere
+from sottovoce.privacy.levels.mechanism import Levels
+from sottovoce.privacy.levels.read import levels_reach
+from sottovoce.privacy.reading import decode_messages, noise_of, report_size
+from sottovoce.privacy.sphere.mechanism import Sphere
+from sottovoce.privacy.sphere.read import sphere_reach
 from sottovoce.protocol.contract import DAY, Contract, Status
 from sottovoce.server.hub import oldest_kept
 from sottovoce.server.learn.folding import CHUNK, Fold

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from catalogue import ready
-from sottovoce.privacy.calibration import gaussian_delta
 from sottovoce.privacy.domains import Moments
+from sottovoce.privacy.grid.delta import gaussian_delta
 from sottovoce.sim.comparators.linear_perturbation import Memo as Perturbed
 from sottovoce.sim.comparators.linear_perturbation import cholesky
 from sottovoce.sim.comparators.raw import Raw, RawUser

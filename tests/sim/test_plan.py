@@ -16,8 +16,8 @@ from sottovoce.catalogue.task import algorithms, task
 from sottovoce.lab.plan import ARMS, OPTIONS, Plan, plans_of
 from sottovoce.lab.plan.paths import Paths, Signal
 from sottovoce.lab.study.file import Study
-from sottovoce.privacy.decode import decode
-from sottovoce.privacy.exact import privatise
+from sottovoce.privacy.drawing import privatise
+from sottovoce.privacy.reading import decode
 from sottovoce.protocol.errors import ConfigurationError, UnknownName
 
 SMALL = Study(learner="ucb", arms=3, epsilon=[2.0], rounds=2000, options={"gap": 0.4})

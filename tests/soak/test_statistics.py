@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from sottovoce import Ball, Budget, Interval, Moments, calibrate, privatise, simulate
-from sottovoce.privacy.decode import decode_messages
 from sottovoce.privacy.mechanisms import Mechanism
+from sottovoce.privacy.reading import decode_messages
 
 pytestmark = pytest.mark.soak
 

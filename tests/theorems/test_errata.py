@@ -19,14 +19,9 @@ from scipy import optimize, stats
 from sottovoce import Ball, Budget, Interval, Moments, calibrate, noise_of
 from sottovoce.lab.audit.bounds import epsilon_of_distance
 from sottovoce.learners.arms.tsallis_inf import tsallis_weights
-from sottovoce.privacy.calibration import (
-    classical_gaussian,
-    gaussian,
-    gaussian_delta,
-    gaussian_scale,
-    paper_linucb_gaussian,
-)
-from sottovoce.privacy.promise import verify
+from sottovoce.privacy.grid.calibrate import classical_gaussian, gaussian
+from sottovoce.privacy.grid.delta import gaussian_delta, gaussian_scale
+from sottovoce.privacy.mechanisms import verify
 from sottovoce.protocol.errors import BrokenPromise
 from sottovoce.protocol.offers import LinearModel
 from sottovoce.users.linear import LinearUser
@@ -178,7 +173,7 @@ def test_the_matrix_message_has_sensitivity_root_two(dimension: int):
 
 
 def test_the_linear_algorithm_spends_half_of_its_budget():
-    mechanism = paper_linucb_gaussian(Moments(5, reward_bound=2.0), Budget(1.0, DELTA))
+    mechanism = gaussian(Moments(5, reward_bound=2.0), Budget(1.0, DELTA), "paper")
     distance = mechanism.domain.l2(mechanism.scales)
     assert epsilon_of_distance(distance, DELTA) == pytest.approx(0.47, abs=0.005)
     joint = gaussian(Moments(5, reward_bound=2.0), Budget(1.0, DELTA))

@@ -10,7 +10,8 @@ import pytest
 
 from sottovoce import Budget, Interval, calibrate, privatise
 from sottovoce.lab.audit.bounds import Counts, epsilon_bound, epsilon_of_distance
-from sottovoce.privacy.calibration import gaussian, gaussian_scale
+from sottovoce.privacy.grid.calibrate import gaussian
+from sottovoce.privacy.grid.delta import gaussian_scale
 from sottovoce.protocol.errors import BadInput
 
 DELTA = 1e-5

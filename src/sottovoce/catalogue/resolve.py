@@ -4,10 +4,8 @@ import msgspec
 
 from sottovoce.catalogue.task import Learning, Task, algorithm_of, task
 from sottovoce.catalogue.task_file import TaskFile, check_file, limit_of, seconds
-from sottovoce.privacy.calibration import calibrate
 from sottovoce.privacy.domains import Domain, domain_from
-from sottovoce.privacy.mechanisms import Mechanism, numbers_of
-from sottovoce.privacy.promise import verify
+from sottovoce.privacy.mechanisms import Mechanism, calibrate, numbers_of, verify
 from sottovoce.protocol.budget import Budget
 from sottovoce.protocol.contract import FORMAT, ByModel, ByTicket
 from sottovoce.protocol.errors import ConfigurationError

@@ -28,7 +28,7 @@ from sottovoce.client.offers import action_from, recommendation_from
 from sottovoce.client.terms import expired
 from sottovoce.client.vault import JoinedRow, Pending, Vault
 from sottovoce.privacy.domains import size
-from sottovoce.privacy.exact import SYSTEM, Entropy, privatise
+from sottovoce.privacy.drawing import SYSTEM, Entropy, privatise
 from sottovoce.protocol.codec import to_text
 from sottovoce.protocol.contract import NAME, ByModel, ByTicket, Contract
 from sottovoce.protocol.errors import BadInput, ConfigurationError, Unreachable

@@ -13,7 +13,7 @@ from sottovoce.client.offers import action_from, recommendation_from
 from sottovoce.client.terms import Terms
 from sottovoce.client.vault import OutboxRow, TaskVault
 from sottovoce.privacy.domains import size
-from sottovoce.privacy.exact import Entropy
+from sottovoce.privacy.drawing import Entropy
 from sottovoce.protocol.contract import DAY, ByModel, ByTicket
 from sottovoce.protocol.errors import ConfigurationError, Unreachable, WireError
 from sottovoce.protocol.offers import model_from, version_of

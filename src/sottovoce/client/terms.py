@@ -7,8 +7,7 @@ from datetime import UTC, datetime
 from sottovoce.client.ledger import Limits
 from sottovoce.privacy.accounting import Ledger
 from sottovoce.privacy.domains import domain_from
-from sottovoce.privacy.mechanisms import Mechanism
-from sottovoce.privacy.promise import mechanism_from
+from sottovoce.privacy.mechanisms import Mechanism, mechanism_from
 from sottovoce.protocol.budget import Budget
 from sottovoce.protocol.contract import DAY, ByModel, ByTicket, Contract, contract_from, digest_of
 from sottovoce.protocol.errors import BrokenPromise, BudgetExhausted, ConfigurationError, ContractRefused, WireError

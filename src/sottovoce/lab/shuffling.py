@@ -30,7 +30,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.privacy.special import bisect, half_tail, log_binomial
+from sottovoce.lab.binomial import half_tail, log_binomial
+from sottovoce.privacy.special import bisect
 from sottovoce.protocol.errors import ConfigurationError
 
 Array = NDArray[np.float64]

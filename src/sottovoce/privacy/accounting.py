@@ -4,91 +4,32 @@
 
 *Proof.* Gaussian reports with distances mu_i are one report with distance mu = sqrt(sum mu_i^2). With the loss L of all
 pure reports (see `losses`) they cost delta(epsilon) = E gaussian_delta(epsilon - L, mu), exactly. Discrete noise adds
-to that what `mechanisms.Gaussian` proves.
+to that what `grid.mechanism.Gaussian` proves.
 """
 
 import math
-from collections import Counter
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from sottovoce.privacy.calibration import discrete_delta, gaussian_delta, gaussian_distance
-from sottovoce.privacy.domains import size
+from sottovoce.privacy.grid.delta import discrete_delta, gaussian_delta
 from sottovoce.privacy.losses import total_loss
-from sottovoce.privacy.mechanisms import Gaussian, Mechanism
-from sottovoce.privacy.promise import verify
-from sottovoce.privacy.special import bisect, normal_quantile
+from sottovoce.privacy.mechanisms import Mechanism, kind_of, verify
+from sottovoce.privacy.special import bisect
+from sottovoce.privacy.spent import Spent
 from sottovoce.protocol.budget import Budget
-from sottovoce.protocol.errors import BudgetExhausted, ConfigurationError
-
-
-@dataclass(frozen=True)
-class Spent:
-    """What was sent, as plain data: everything that the cost depends on, and nothing about what was said.
-
-    >>> Spent(pure=((1.0, 2),)) + Spent(pure=((0.5, 1), (1.0, 1)))
-    Spent(pure=((0.5, 1), (1.0, 3)), squared=0.0, coordinates=0)
-    """
-
-    pure: tuple[tuple[float, int], ...] = ()
-    """Pure reports: their epsilon and how many of them."""
-    squared: float = 0.0
-    """Sum of the squared Gaussian distances, in units of the noise."""
-    coordinates: int = 0
-    """How many numbers carried discrete Gaussian noise."""
-
-    def __post_init__(self) -> None:
-        if not all(0 < epsilon < math.inf and count >= 1 and count == int(count) for epsilon, count in self.pure):
-            raise ConfigurationError(f"pure reports need a positive epsilon and a whole count, got {self.pure}")
-        if not (0 <= self.squared < math.inf and self.coordinates >= 0):
-            raise ConfigurationError(f"nothing can be unspent, got {self.squared} and {self.coordinates}")
-        merged: Counter[float] = Counter()
-        for epsilon, count in self.pure:
-            merged[float(epsilon)] += int(count)
-        object.__setattr__(self, "pure", tuple(sorted(merged.items())))
-
-    def __add__(self, other: "Spent") -> "Spent":
-        return Spent(self.pure + other.pure, self.squared + other.squared, self.coordinates + other.coordinates)
-
-    def __mul__(self, times: int) -> "Spent":
-        pure = tuple((epsilon, count * times) for epsilon, count in self.pure)
-        return Spent(pure, self.squared * times, self.coordinates * times)
-
-    @property
-    def total(self) -> float:
-        """Basic composition: the sum of all epsilons at delta 0; infinite with Gaussian noise.
-
-        >>> Spent(pure=((0.5, 4),)).total
-        2.0
-        """
-        return math.inf if self.squared else math.fsum(epsilon * count for epsilon, count in self.pure)
-
-    @property
-    def as_gaussian(self) -> "Spent":
-        """Costs no less, and holds even when later budgets were chosen in the light of earlier answers.
-
-        The trade-off curve of randomised response lies above the Gaussian one through its corner (a convex curve is
-        below its chords), and Gaussian costs add up whatever was chosen when (Smith, Thakurta 2022).
-
-        >>> round(Spent(pure=((1.0, 4),)).as_gaussian.squared, 3)
-        6.072
-        """
-        distances = ((2 * normal_quantile(1 / (1 + math.exp(epsilon))), count) for epsilon, count in self.pure)
-        return Spent((), self.squared + math.fsum(count * mu**2 for mu, count in distances), self.coordinates)
+from sottovoce.protocol.errors import BudgetExhausted
 
 
 def cost_of(mechanism: Mechanism) -> Spent:
-    """What one report of this mechanism spends: its promise if pure, its true distance if Gaussian.
+    """What one report of this mechanism spends: its promise if pure, its true distance if Gaussian; it must be kept.
 
     >>> from sottovoce import Budget, Interval, calibrate
     >>> cost_of(calibrate("levels", Interval(0, 1), Budget(1.0)))
     Spent(pure=((1.0, 1),), squared=0.0, coordinates=0)
     """
-    if isinstance(mechanism, Gaussian):
-        return Spent(squared=gaussian_distance(mechanism) ** 2, coordinates=size(mechanism.domain))
     verify(mechanism)
-    return Spent(pure=((mechanism.budget.epsilon, 1),))
+    return kind_of(mechanism).cost(mechanism)
 
 
 def delta_of(spent: Spent, epsilon: float) -> float:
@@ -148,7 +89,6 @@ class Ledger:
 
     def spend(self, mechanism: Mechanism) -> None:
         """Debit one report, before it is drawn; refuse what would pass the limit or breaks its promise."""
-        verify(mechanism)
         after = self.spent + cost_of(mechanism)
         if not self._fits(after):
             raise BudgetExhausted(
@@ -176,7 +116,7 @@ class Ledger:
         return min(spent.total, epsilon_of(self._priced(spent), self.limit.delta))
 
     def _fits(self, spent: Spent) -> bool:
-        """Room for the rounding of sums only: 1e-12 of epsilon, and 1e-9 of delta as in `promise.verify`."""
+        """Room for the rounding of sums only: 1e-12 of epsilon, and 1e-9 of delta as in `verify_gaussian`."""
         if spent.total <= self.limit.epsilon * (1 + 1e-12):
             return True
         priced = self._priced(spent)

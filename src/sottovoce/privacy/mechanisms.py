@@ -1,120 +1,109 @@
-"""The mechanisms: what is promised and with which integers, as frozen data. Each docstring is the proof.
+"""The registry of mechanisms, and what is done with any of them by name.
 
-Nothing here draws randomness. `exact` draws on the device, `decode` reads on the server, `sim.noise` imitates.
-`calibration` is the only place that makes these values; `promise.verify` checks those that came from elsewhere.
+Each mechanism is a folder; here it is a line. `drawing` has its second line, for devices.
 """
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import fields
+from functools import lru_cache
 from typing import Any
 
-from sottovoce.privacy.domains import Domain, Interval
+from sottovoce.privacy import grid, levels, sphere
+from sottovoce.privacy.domains import Domain
+from sottovoce.privacy.kind import Kind, Mechanism
 from sottovoce.protocol.budget import Budget
+from sottovoce.protocol.errors import BrokenPromise, UnknownName
 
-RESOLUTION = 2**24
-"""Steps of the grid in one unit of noise scale, for discrete Gaussian and Laplace."""
-
-
-@dataclass(frozen=True)
-class Levels:
-    """k-level randomised response, for one number in a declared range. Pure epsilon.
-
-    The number is rounded at random to one of k equally spaced levels so that its mean is kept; then the true level is
-    sent with weight `keep` and each other level with weight `flip`, integers.
-
-    *Proof.* Whatever the rounding did, every output has probability keep/W or flip/W with W = keep + (k-1) flip, the
-    same for all inputs. Two probabilities of one output differ by at most keep/flip <= e^epsilon. QED.
-    """
-
-    domain: Interval
-    budget: Budget
-    levels: int
-    keep: int
-    flip: int
-
-    @property
-    def width(self) -> int:
-        """Bytes of one level on the wire."""
-        return 1 if self.levels <= 256 else 2
-
-
-@dataclass(frozen=True)
-class Sphere:
-    """The sphere codebook, for a message of bounded norm. Pure epsilon, a few bytes whatever the dimension.
-
-    A fresh random seed defines `candidates` unit vectors; the `cap` nearest to the message (lifted to the sphere by one
-    slack coordinate) are the cap. Index i is sent with weight `inside` in the cap and `outside` elsewhere, integers.
-
-    *Proof.* Fix the seed: it is drawn before the message is looked at. Every message has exactly `cap` candidates of
-    weight `inside` and candidates - cap of weight `outside`, so the normaliser is the same for all messages and two
-    probabilities of one (seed, i) differ by at most inside/outside <= e^epsilon. QED. No floating-point number, no
-    symmetry of the codebook and no honest server is needed: a wrong ranking costs accuracy, never privacy.
-
-    Kin: PrivUnit (Bhowmick et al. 2018, arXiv 1812.00984); k-closest encoding (Isik et al. 2023, arXiv 2306.04924).
-    """
-
-    domain: Domain
-    budget: Budget
-    candidates: int
-    cap: int
-    inside: int
-    outside: int
-    mean: float
-    """E<candidate sent, message>: the server divides by it."""
-
-
-@dataclass(frozen=True)
-class Gaussian:
-    """Discrete Gaussian noise on a grid, one scale per block of the message. (epsilon, delta).
-
-    *Proof.* Each coordinate is rounded to a grid of step scale / RESOLUTION, which adds at most two steps a coordinate
-    to the distance of two messages (float error included); that distance, in units of the noise, is Delta. Rounded
-    continuous Gaussian noise would give exactly delta(epsilon, Delta) of Balle and Wang (2018, Theorem 8), by
-    post-processing. The discrete Gaussian (Canonne, Kamath, Steinke 2020) is near that in two ways, and the calibration
-    pays for the cheaper one. By total variation: within RESOLUTION^-2 / 12 per coordinate, which adds (1 + e^epsilon)
-    times so much to delta. By ratio: up to 40 deviations the two differ by a factor of at most e^r with
-    r = 200 RESOLUTION^-2 (cosh u <= e^(u^2/2) within one grid step), so n coordinates cost e^(nr) delta(epsilon - 2nr);
-    what is farther out has a probability below 1e-80. Both slacks together are below 1e-4 of the noise for epsilon of
-    0.1 and more, and are paid for whatever they are.
-
-    `formula` is "analytic", or "classical" for the paper's sqrt(2 ln(1.25/delta))/epsilon, which is refused on a device
-    where it misses the promise.
-    """
-
-    domain: Domain
-    budget: Budget
-    scales: tuple[float, ...]
-    formula: str = "analytic"
-
-
-@dataclass(frozen=True)
-class Laplace:
-    """Discrete Laplace noise on a grid, one scale per block of the message. Pure epsilon.
-
-    *Proof.* P(k) ~ exp(-|k| / RESOLUTION) on the integers. Two rounded messages that are n steps apart in L1 have
-    likelihoods within e^(n / RESOLUTION). n / RESOLUTION is the domain's scaled L1 distance plus two steps a coordinate
-    for rounding, and the scales are chosen so that this is at most epsilon. QED.
-    """
-
-    domain: Domain
-    budget: Budget
-    scales: tuple[float, ...]
-
-
-Mechanism = Levels | Sphere | Gaussian | Laplace
-
-MECHANISMS: dict[str, type] = {
-    "levels": Levels,
-    "sphere": Sphere,
-    "gaussian": Gaussian,
-    "laplace": Laplace,
+MECHANISMS: dict[str, Kind[Any]] = {
+    "levels": levels.KIND,
+    "sphere": sphere.KIND,
+    "gaussian": grid.GAUSSIAN,
+    "laplace": grid.LAPLACE,
 }
+
+_NAMES = {kind.numbers: name for name, kind in MECHANISMS.items()}
+
+LARGEST_EPSILON = 12.0
+"""Above it one report protects nobody; a device refuses."""
+
+Number = int | float | str | tuple[float, ...]
 
 
 def name_of(mechanism: Mechanism) -> str:
     """The registry name of a mechanism."""
-    return type(mechanism).__name__.lower()
+    return _NAMES[type(mechanism)]
 
 
-def numbers_of(mechanism: Mechanism) -> dict[str, Any]:
-    """The mechanism's own numbers; its kind and its domain stand elsewhere in a contract."""
-    return {name: value for name, value in asdict(mechanism).items() if name not in ("domain", "budget")}
+def kind_of(mechanism: Mechanism) -> Kind[Any]:
+    """All that can be done with this mechanism, besides drawing."""
+    return MECHANISMS[name_of(mechanism)]
+
+
+def calibrate(name: str, domain: Domain, budget: Budget, formula: str = "analytic") -> Mechanism:
+    """The mechanism of this name for this domain and budget; `formula` is for mechanisms that have several.
+
+    >>> from sottovoce.privacy.domains import Interval
+    >>> calibrate("levels", Interval(0, 1), Budget(1.0))
+    Levels(domain=Interval(low=0, high=1), budget=Budget(epsilon=1.0, delta=0.0), levels=2, keep=2850325, flip=1048576)
+    """
+    kind = _kind(name)
+    return kind.calibrate(domain, budget, formula) if kind.formulas else kind.calibrate(domain, budget)
+
+
+@lru_cache(maxsize=1024)
+def verify(mechanism: Mechanism) -> None:
+    """Raise BrokenPromise unless the mechanism's own numbers keep its budget.
+
+    A device calls it before every report, so a contract that promises more than its numbers keep is refused, whoever
+    wrote it.
+
+    >>> from sottovoce.privacy.domains import Interval
+    >>> verify(calibrate("gaussian", Interval(-1, 1), Budget(20.0, 1e-5), "classical"))
+    Traceback (most recent call last):
+        ...
+    sottovoce.protocol.errors.BrokenPromise: epsilon 20 is above 12, where one report protects nobody: refused
+    """
+    epsilon = mechanism.budget.epsilon
+    if not epsilon > 0:
+        raise BrokenPromise(f"epsilon must be positive, got {epsilon!r}")
+    if epsilon > LARGEST_EPSILON:
+        raise BrokenPromise(
+            f"epsilon {epsilon:g} is above {LARGEST_EPSILON:g}, where one report protects nobody: refused"
+        )
+    kind_of(mechanism).verify(mechanism)
+
+
+def numbers_of(mechanism: Mechanism) -> dict[str, Number]:
+    """The mechanism's own numbers, as a contract carries them; its name, domain and budget stand beside them.
+
+    >>> from sottovoce.privacy.domains import Interval
+    >>> numbers_of(calibrate("levels", Interval(0, 1), Budget(1.0)))
+    {'levels': 2, 'keep': 2850325, 'flip': 1048576}
+    """
+    names = [field.name for field in fields(kind_of(mechanism).numbers)]
+    return {name: getattr(mechanism, name) for name in names if name not in ("domain", "budget")}
+
+
+def mechanism_from(name: str, domain: Domain, budget: Budget, numbers: Mapping[str, Any]) -> Mechanism:
+    """The mechanism that a contract describes, verified: its numbers keep the budget, or it is refused.
+
+    >>> from sottovoce.privacy.domains import Interval
+    >>> mechanism_from("levels", Interval(), Budget(1.0), {"levels": 2, "keep": 9000000, "flip": 1048576})
+    Traceback (most recent call last):
+        ...
+    sottovoce.protocol.errors.BrokenPromise: weights 9000000:1048576 do not keep epsilon 1
+    """
+    kind = _kind(name)
+    frozen = {key: tuple(value) if isinstance(value, list) else value for key, value in numbers.items()}
+    try:
+        mechanism = kind.numbers(domain, budget, **frozen)
+    except TypeError as error:
+        raise BrokenPromise(f"these numbers do not describe {name}: {sorted(numbers)}") from error
+    verify(mechanism)
+    return mechanism
+
+
+def _kind(name: str) -> Kind[Any]:
+    if name not in MECHANISMS:
+        raise UnknownName("mechanism", name, MECHANISMS)
+    return MECHANISMS[name]

@@ -31,3 +31,16 @@ def silence(domain: Domain) -> Noise:
     """
     bound = domain.half if isinstance(domain, Interval) else math.inf
     return Noise(0.0, bound, (0.0,) * len(domain.blocks), proxy=bound**2)
+
+
+def unbounded_noise(domain: Domain, deviations: tuple[float, ...], *, exponential: bool = False) -> Noise:
+    """Noise with these deviations of the message's blocks; `exponential` for the tail of Laplace noise.
+
+    >>> unbounded_noise(Interval(0.0, 1.0), (4.0,)).per_block
+    (2.0,)
+    """
+    natural = domain.natural(deviations)
+    unit = domain.half if isinstance(domain, Interval) else 1.0
+    variance = max(natural) ** 2
+    tail = natural[0] / math.sqrt(2) if exponential else 0.0
+    return Noise(variance, math.inf, natural, proxy=unit**2 + variance, tail=tail)

@@ -1,11 +1,10 @@
-"""The few special functions that calibration, accounting and audits need, without scipy.
+"""The few special functions that calibration and accounting need, without scipy.
 
 scipy is the oracle in the tests. Accuracy: about 1e-12 relative, tails included.
 """
 
 import math
 from collections.abc import Callable
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -109,85 +108,3 @@ def _beta_fraction(a: NDArray[np.float64], b: NDArray[np.float64], x: NDArray[np
         if np.all(np.abs(change - 1) < 1e-14):
             return result
     raise ArithmeticError("incomplete beta function: the continued fraction did not converge")
-
-
-def beta_quantile(a: float, b: float, p: float) -> float:
-    """The inverse of `beta_cdf` in x.
-
-    >>> round(beta_quantile(2.0, 3.0, 0.5248), 6)
-    0.4
-    """
-    return bisect(lambda x: float(beta_cdf(a, b, x)) - p, 0.0, 1.0, steps=100)
-
-
-@lru_cache(maxsize=256)
-def student_quantile(p: float, degrees: int) -> float:
-    """The quantile of Student's t for p above one half.
-
-    >>> round(student_quantile(0.975, 7), 4)
-    2.3646
-    """
-    x = beta_quantile(degrees / 2, 0.5, 2 * (1 - p))
-    return math.sqrt(degrees * (1 - x) / x)
-
-
-def log_binomial(trials: ArrayLike, hits: ArrayLike, chance: float) -> NDArray[np.float64]:
-    """The logarithm of the binomial probability, by Loader's saddle point expansion (2000): no large numbers cancel.
-
-    >>> float(np.exp(log_binomial(4, 2, 0.5)).round(6))
-    0.375
-    """
-    n, x = np.broadcast_arrays(np.asarray(trials, dtype=float), np.asarray(hits, dtype=float))
-    y = n - x
-    inner = (x > 0) & (y > 0)
-    a, b, both = np.where(inner, x, 1.0), np.where(inner, y, 1.0), np.where(inner, n, 2.0)
-    scale = 0.5 * np.log(both / (2 * math.pi * a * b))
-    errors = _stirling_error(both) - _stirling_error(a) - _stirling_error(b)
-    middle = scale + errors - _deviance(a, both * chance) - _deviance(b, both * (1 - chance))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ends = np.where(x > 0, x * np.log(chance), 0.0) + np.where(y > 0, y * np.log1p(-chance), 0.0)
-    return np.where(inner, middle, ends)
-
-
-def half_tail(trials: ArrayLike, least: ArrayLike) -> NDArray[np.float64]:
-    """How likely `trials` fair coins give at least `least` heads, which must be more than half of them.
-
-    P(X >= k) = 2 k P(X = k) int_0^(1/2) (1 - 2u)^(k - 1) (1 + 2u)^(n - k) du, by Gauss' rule up to where the integrand
-    is below e^-45; it falls from 1 faster than exp(-slope u - bend u^2).
-
-    >>> float(half_tail(4, 3).round(6)), float(half_tail(4, 5))
-    (0.3125, 0.0)
-    """
-    n, k = np.broadcast_arrays(np.asarray(trials, dtype=float), np.asarray(least, dtype=float))
-    k, some = np.clip(k, 1, np.maximum(n, 1)), k <= n
-    slope, bend = 2 * (2 * k - 1 - n), 2 * (k - 1)
-    end = np.minimum(0.5, 90 / np.maximum(slope + np.sqrt(slope**2 + 180 * bend), 1.0))
-    nodes, weights = _gauss(64)
-    u = end[..., None] * nodes
-    log_integrand = (k - 1)[..., None] * np.log1p(-2 * u) + (n - k)[..., None] * np.log1p(2 * u)
-    integral = end * (np.exp(log_integrand) @ weights)
-    return np.where(some, 2 * k * np.exp(log_binomial(np.maximum(n, 1), k, 0.5)) * integral, 0.0)
-
-
-@lru_cache(maxsize=4)
-def _gauss(nodes: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Gauss' rule on [0, 1]."""
-    places, weights = np.polynomial.legendre.leggauss(nodes)
-    return (places + 1) / 2, weights / 2
-
-
-def _stirling_error(n: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Ln n! minus Stirling's formula."""
-    exact = np.array([math.lgamma(m + 1) - (m + 0.5) * math.log(m) + m - _HALF_LOG_2PI for m in range(1, 32)])
-    square = n * n
-    series = (1 / 12 - (1 / 360 - (1 / 1260 - 1 / (1680 * square)) / square) / square) / n
-    return np.where(n < 32, exact[np.minimum(n, 31).astype(int) - 1], series)
-
-
-def _deviance(x: NDArray[np.float64], mean: NDArray[np.float64]) -> NDArray[np.float64]:
-    """X ln(x / mean) + mean - x."""
-    apart = (x - mean) / mean
-    return mean * ((1 + apart) * np.log1p(apart) - apart)
-
-
-_HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)

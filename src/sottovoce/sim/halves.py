@@ -6,9 +6,9 @@ from sottovoce.catalogue.resolve import domain_of, mechanism_of
 from sottovoce.catalogue.task import Task, algorithm_of
 from sottovoce.learners import learner_of
 from sottovoce.learners.base import Learner
-from sottovoce.privacy.decode import noise_of
 from sottovoce.privacy.mechanisms import Mechanism
 from sottovoce.privacy.noise import silence
+from sottovoce.privacy.reading import noise_of
 from sottovoce.sim.comparators import comparator_of
 from sottovoce.sim.users import user_of
 from sottovoce.users import LocalUser

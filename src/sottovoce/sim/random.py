@@ -1,7 +1,7 @@
-"""Random keys for the simulator: Threefry-2x32 written out, so that XLA melts it into the arithmetic around it.
+"""Random keys for the simulator: Threefry written out, so that XLA compiles it together with the arithmetic around it.
 
 JAX's own generator is a loop of small kernels on a CPU and took most of a round of a cheap learner. Same cipher, same
-statistical quality (Salmon et al. 2011; 20 rounds); the streams differ from JAX's. Users' learners and worlds receive
+statistical quality; the streams differ from JAX's. Users' learners and worlds receive
 these keys and use `jax.random` as always. For simulation only: a device draws from the operating system.
 """
 
@@ -13,19 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.extend import random as extend
 
-_ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
-
-
-def _threefry(key: jax.Array, first: Any, second: Any) -> tuple[jax.Array, jax.Array]:
-    schedule = (key[0], key[1], key[0] ^ key[1] ^ np.uint32(0x1BD11BDA))
-    x, y = first + schedule[0], second + schedule[1]
-    for group in range(5):
-        for rotation in _ROTATIONS[group % 2]:
-            x = x + y
-            y = ((y << np.uint32(rotation)) | (y >> np.uint32(32 - rotation))) ^ x
-        x = x + schedule[(group + 1) % 3]
-        y = y + schedule[(group + 2) % 3] + np.uint32(group + 1)
-    return x, y
+from sottovoce.privacy.threefry import threefry
 
 
 def _seed(seed: jax.Array) -> jax.Array:
@@ -35,16 +23,16 @@ def _seed(seed: jax.Array) -> jax.Array:
 
 def _split(key: jax.Array, shape: tuple[int, ...]) -> jax.Array:
     counters = jnp.arange(int(np.prod(shape)), dtype=np.uint32).reshape(shape)
-    return jnp.stack(_threefry(key, counters, np.uint32(0x5917)), axis=-1)
+    return jnp.stack(threefry(key, counters, np.uint32(0x5917)), axis=-1)
 
 
 def _fold_in(key: jax.Array, data: Any) -> jax.Array:
-    return jnp.stack(_threefry(key, jnp.asarray(data, np.uint32), np.uint32(0xF01D)))
+    return jnp.stack(threefry(key, jnp.asarray(data, np.uint32), np.uint32(0xF01D)))
 
 
 def _random_bits(key: jax.Array, width: int, shape: tuple[int, ...]) -> jax.Array:
     counters = jnp.arange(int(np.prod(shape)), dtype=np.uint32).reshape(shape)
-    x, y = _threefry(key, counters, np.uint32(0xB175))
+    x, y = threefry(key, counters, np.uint32(0xB175))
     if width == 64:
         return (x.astype(np.uint64) << np.uint64(32)) | y.astype(np.uint64)
     return x.astype({8: np.uint8, 16: np.uint16, 32: np.uint32}[width])

@@ -15,9 +15,10 @@ Gaussian: a million reports could never show an event of probability 1e-5 direct
 import math
 from typing import NamedTuple
 
-from sottovoce.privacy.calibration import gaussian_delta
-from sottovoce.privacy.special import beta_quantile, bisect, normal_quantile
+from sottovoce.privacy.grid.delta import gaussian_delta
+from sottovoce.privacy.special import bisect, normal_quantile
 from sottovoce.protocol.budget import Budget
+from sottovoce.report.confidence import clopper_pearson
 
 LARGEST_LOSS = 1000.0
 """Where the search for the epsilon of a Gaussian stops."""
@@ -29,17 +30,6 @@ class Counts(NamedTuple):
     hits: int
     alarms: int
     of: int
-
-
-def clopper_pearson(hits: int, of: int, error: float) -> tuple[float, float]:
-    """A lower and an upper bound on a probability; each alone is wrong with probability at most `error`.
-
-    >>> [round(bound, 4) for bound in clopper_pearson(8, 10, 0.025)]
-    [0.4439, 0.9748]
-    """
-    low = beta_quantile(hits, of - hits + 1, error) if hits else 0.0
-    high = 1 - beta_quantile(of - hits, hits + 1, error) if hits < of else 1.0
-    return low, high
 
 
 def epsilon_bound(counts: Counts, promised: Budget, confidence: float) -> float:

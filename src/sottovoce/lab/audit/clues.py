@@ -6,18 +6,20 @@ A transcript is everything sent about one datum: usually one report, sometimes m
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.privacy import codebook
-from sottovoce.privacy.calibration import sphere_law
-from sottovoce.privacy.decode import report_size
-from sottovoce.privacy.domains import size
-from sottovoce.privacy.mechanisms import RESOLUTION, Gaussian, Laplace, Levels, Mechanism, Sphere
+from sottovoce.privacy.grid.mechanism import RESOLUTION, Gaussian, Laplace, scale_of_each
+from sottovoce.privacy.mechanisms import Mechanism, name_of
+from sottovoce.privacy.reading import decode_messages, report_size
+from sottovoce.privacy.sphere import codebook
+from sottovoce.privacy.sphere.calibrate import inner_products
+from sottovoce.privacy.sphere.mechanism import Sphere
+from sottovoce.privacy.sphere.read import seeds_and_indices
 
 Clues = dict[str, NDArray[np.float64]]
 Messages = tuple[NDArray[np.float64], NDArray[np.float64]]
@@ -31,20 +33,16 @@ def clues(mechanism: Mechanism, messages: Messages, transcripts: Sequence[bytes]
 
     >>> from sottovoce import Budget, Interval, calibrate
     >>> mechanism = calibrate("levels", Interval(), Budget(1.0))
-    >>> clues(mechanism, (np.array([-1.0]), np.array([1.0])), [bytes([0]), bytes([1])])["level sent"]
-    array([0., 1.])
+    >>> found = clues(mechanism, (np.array([-1.0]), np.array([1.0])), [bytes([0]), bytes([1])])
+    >>> found["place between the two"].round(2)
+    array([ 4.33, -4.33])
     """
-    lengths = np.array([len(transcript) for transcript in transcripts], dtype=float)
-    match mechanism:
-        case Levels():
-            own = {"level sent": np.array([float(int.from_bytes(transcript, "big")) for transcript in transcripts])}
-        case Sphere():
-            batches = [transcripts[start : start + BATCH] for start in range(0, len(transcripts), BATCH)]
-            parts = [_sphere_clues(mechanism, messages, batch) for batch in batches]
-            own = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-        case Gaussian() | Laplace():
-            own = _grid_clues(mechanism, messages, transcripts)
-    return {**own, "number of bytes": lengths}
+    own = OWN_CLUES.get(name_of(mechanism), _no_clues)
+    return {
+        **own(mechanism, messages, transcripts),
+        "place between the two": _place(mechanism, messages, transcripts),
+        "number of bytes": np.array([len(transcript) for transcript in transcripts], dtype=float),
+    }
 
 
 def fingerprints(transcripts: Sequence[bytes]) -> NDArray[np.uint64]:
@@ -58,23 +56,14 @@ def fingerprints(transcripts: Sequence[bytes]) -> NDArray[np.uint64]:
 
 
 def codebooks(seeds: Sequence[bytes], count: int, dimension: int) -> NDArray[np.int64]:
-    """`codebook.candidates` of many seeds at once, which is faster than one by one: seed, candidate, coordinate.
+    """All candidates of many seeds at once, which is faster than one by one: seed, candidate, coordinate.
 
     >>> bool(np.all(codebooks([bytes(12)], 5, 3)[0] == codebook.candidates(bytes(12), np.arange(5), 3)))
     True
     """
-    blocks = -(-dimension // 8)
-    words: Any = np.frombuffer(b"".join(seeds), dtype=">u4").reshape(-1, 3, 1).astype(np.int64)
-    counters = np.tile(np.arange(count * blocks, dtype=np.uint32), (len(seeds), 1))
-    # Threefry works element by element, so a column of keys gives every row of counters its own.
-    halves = codebook.threefry((words[:, 0], words[:, 1]), counters, words[:, 2])
-    octets = np.stack(halves, axis=2).astype("<u4").view(np.uint8).reshape(len(seeds), count, blocks * 8)
-    octets = octets[:, :, :dimension]
-    which, rows, columns = np.nonzero(codebook.outermost(octets))
-    key = (words[which, 0, 0], words[which, 1, 0])
-    counters = (rows * blocks * 8 + columns).astype(np.uint32)
-    fine, _ = codebook.threefry(key, counters, words[which, 2, 0] ^ codebook.OUTER_STREAM)
-    return codebook.vectors(octets, fine)
+    indices = np.tile(np.arange(count), len(seeds))
+    books = codebook.candidates(b"".join(seed * count for seed in seeds), indices, dimension)
+    return books.reshape(len(seeds), count, dimension)
 
 
 def cap_threshold(mechanism: Sphere) -> float:
@@ -85,7 +74,7 @@ def cap_threshold(mechanism: Sphere) -> float:
     >>> round(cap_threshold(mechanism) / codebook.FIXED_POINT, 2) == round(1 - 2 * 97 / 256, 2)
     True
     """
-    inner, mass, _ = sphere_law(size(mechanism.domain) + 1, mechanism.candidates, mechanism.cap)
+    inner, mass, _ = inner_products(mechanism.dimension, mechanism.candidates, mechanism.cap)
     place = int(np.searchsorted(np.cumsum(mass), mechanism.cap / mechanism.candidates))
     return float(inner[place]) * codebook.FIXED_POINT
 
@@ -107,7 +96,24 @@ def _sums(owner: NDArray[np.int64], count: int, per_report: NDArray[np.float64])
     return sums
 
 
+def _no_clues(mechanism: Mechanism, messages: Messages, transcripts: Sequence[bytes]) -> Clues:
+    return {}
+
+
+def _place(mechanism: Mechanism, messages: Messages, transcripts: Sequence[bytes]) -> NDArray[np.float64]:
+    """The server's estimate along the line from person 1 to person 0."""
+    owner, reports = _reports(transcripts, report_size(mechanism))
+    along = decode_messages(mechanism, reports) @ (messages[0] - messages[1]) if reports else np.zeros(0)
+    return _sums(owner, len(transcripts), along)
+
+
 def _sphere_clues(mechanism: Sphere, messages: Messages, transcripts: Sequence[bytes]) -> Clues:
+    batches = [transcripts[start : start + BATCH] for start in range(0, len(transcripts), BATCH)]
+    parts = [_batch_clues(mechanism, messages, batch) for batch in batches]
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def _batch_clues(mechanism: Sphere, messages: Messages, transcripts: Sequence[bytes]) -> Clues:
     width = report_size(mechanism)
     owner, reports = _reports(transcripts, width)
     ranks, best, loss = _standing(mechanism, messages, reports)
@@ -130,8 +136,7 @@ def _standing(
     count = mechanism.candidates
     lifted = np.stack([codebook.lift(message, mechanism.domain.radius) for message in messages]).astype(float)
     seeds = [report[: codebook.SEED_BYTES] for report in reports]
-    sent = np.array([int.from_bytes(report[codebook.SEED_BYTES :], "big") for report in reports], dtype=int)
-    sent = np.minimum(sent, count - 1)[:, None, None]
+    sent = np.minimum(seeds_and_indices(reports)[1], count - 1)[:, None, None]
     books = codebooks(seeds, count, lifted.shape[1]).astype(float)
     scores = (books @ lifted.T) / np.sqrt(np.sum(books * books, axis=2))[:, :, None]  # report, candidate, message
     own = np.take_along_axis(scores, sent, axis=1)
@@ -155,15 +160,19 @@ def _tail_clue(tails: Sequence[bytes], owner: NDArray[np.int64], ranks: NDArray[
     return clue
 
 
-def _grid_clues(mechanism: Gaussian | Laplace, messages: Messages, transcripts: Sequence[bytes]) -> Clues:
-    scales = np.repeat(mechanism.scales, mechanism.domain.blocks)
+def _grid_clues(power: int, mechanism: Gaussian | Laplace, messages: Messages, transcripts: Sequence[bytes]) -> Clues:
+    """The log likelihood ratio if the claim were true: distances to the power 2 for Gaussian noise, 1 for Laplace."""
+    scales = scale_of_each(mechanism)
     first, second = (np.rint(message / scales * RESOLUTION) for message in messages)
     owner, reports = _reports(transcripts, report_size(mechanism))
     grid = np.frombuffer(b"".join(reports), dtype=">i8").reshape(-1, len(scales)).astype(float)
-    power = 2 if isinstance(mechanism, Gaussian) else 1
     claimed = np.sum(np.abs(grid - second) ** power - np.abs(grid - first) ** power, axis=1)
-    along = grid @ (first - second)
-    return {
-        "claimed likelihood ratio": _sums(owner, len(transcripts), claimed),
-        "place between the two data": _sums(owner, len(transcripts), along),
-    }
+    return {"claimed likelihood ratio": _sums(owner, len(transcripts), claimed)}
+
+
+OWN_CLUES: dict[str, Callable[[Any, Messages, Sequence[bytes]], Clues]] = {
+    "sphere": _sphere_clues,
+    "gaussian": partial(_grid_clues, 2),
+    "laplace": partial(_grid_clues, 1),
+}
+"""Clues of one mechanism alone, the best one first; levels need none besides those that every mechanism has."""

@@ -10,46 +10,43 @@ import numpy as np
 
 from sottovoce.lab.audit.clues import cap_threshold
 from sottovoce.lab.audit.subjects import Raw, Sender, Subject, embed, honest
-from sottovoce.privacy import codebook, exact
-from sottovoce.privacy.calibration import calibrate
-from sottovoce.privacy.calibration import gaussian as calibrate_gaussian
 from sottovoce.privacy.domains import Ball, Interval
-from sottovoce.privacy.mechanisms import RESOLUTION, Gaussian, Laplace, Mechanism, Sphere, name_of
+from sottovoce.privacy.drawing import DRAWS, privatise
+from sottovoce.privacy.entropy import SYSTEM, Entropy
+from sottovoce.privacy.grid.draw import draw_laplace
+from sottovoce.privacy.grid.mechanism import Laplace
+from sottovoce.privacy.mechanisms import Mechanism, calibrate, name_of
+from sottovoce.privacy.sphere import codebook
+from sottovoce.privacy.sphere.calibrate import sphere as calibrate_sphere
+from sottovoce.privacy.sphere.mechanism import Sphere
 from sottovoce.protocol.budget import Budget
 from sottovoce.protocol.codec import pack
 
 
 def _half_noise(mechanism: Mechanism, raw: Raw) -> bytes:
-    """Half of the noise that the promise needs: noise scales halved, or the weights of twice the epsilon."""
-    if isinstance(mechanism, Gaussian | Laplace):
-        return _grid_report(replace(mechanism, scales=tuple(scale / 2 for scale in mechanism.scales)), raw)
-    twice = Budget(2 * mechanism.budget.epsilon)
-    return honest(calibrate(name_of(mechanism), mechanism.domain, twice), raw)
+    """The noise of twice the epsilon: about half of what the promise needs."""
+    epsilon, delta = mechanism.budget
+    return honest(calibrate(name_of(mechanism), mechanism.domain, Budget(2 * epsilon, delta)), raw)
 
 
 def _unverified(mechanism: Mechanism, raw: Raw) -> bytes:
-    """A grid mechanism that never checks whether its numbers keep the promise."""
-    assert isinstance(mechanism, Gaussian | Laplace)
-    return _grid_report(mechanism, raw)
+    """A device that never checks whether its numbers keep the promise."""
+    return DRAWS[name_of(mechanism)](mechanism, embed(mechanism, raw), SYSTEM)
 
 
-def _missing_clip(mechanism: Mechanism, raw: Raw) -> bytes:
+def _missing_clip(mechanism: Laplace, raw: Raw) -> bytes:
     """A number out of its range, put on the grid as it came."""
-    domain = mechanism.domain
-    assert isinstance(mechanism, Laplace)
-    assert isinstance(domain, Interval)
-    unclipped = np.array([(raw[0] - domain.middle) / domain.half])
-    return exact._on_grid(mechanism, unclipped, [exact._discrete_laplace(RESOLUTION, exact.SYSTEM)])
+    low, high = mechanism.domain.extract(np.array([[-1.0], [1.0]]))
+    return draw_laplace(mechanism, np.array([2 * (raw[0] - low) / (high - low) - 1]), SYSTEM)
 
 
 def _seeded(mechanism: Mechanism, raw: Raw) -> bytes:
     """An honest mechanism on a generator that starts alike on every device."""
-    return exact.privatise(mechanism, embed(mechanism, raw), _SEEDED)
+    return privatise(mechanism, embed(mechanism, raw), _SEEDED)
 
 
-def _redrawn_seed(mechanism: Mechanism, raw: Raw) -> bytes:
-    """A new seed until some candidate is near enough to the message: now the seed itself speaks of the message."""
-    assert isinstance(mechanism, Sphere)
+def _redrawn_seed(mechanism: Sphere, raw: Raw) -> bytes:
+    """A new seed until some candidate is near enough to the message: now the seed itself depends on the message."""
     lifted = codebook.lift(embed(mechanism, raw), mechanism.domain.radius)
     while True:
         report = honest(mechanism, raw)
@@ -58,21 +55,19 @@ def _redrawn_seed(mechanism: Mechanism, raw: Raw) -> bytes:
             return report
 
 
-def _threshold_cap(mechanism: Mechanism, raw: Raw) -> bytes:
+def _threshold_cap(mechanism: Sphere, raw: Raw) -> bytes:
     """The cap is everything near enough, not exactly `cap` candidates: the normaliser depends on the message."""
-    assert isinstance(mechanism, Sphere)
-    seed = exact.SYSTEM.octets(codebook.SEED_BYTES)
+    seed = SYSTEM.octets(codebook.SEED_BYTES)
     lifted = codebook.lift(embed(mechanism, raw), mechanism.domain.radius)
     near = codebook.scores(seed, lifted, mechanism.candidates) >= cap_threshold(mechanism)
     weights = [mechanism.inside if n else mechanism.outside for n in near]
-    draw = exact.SYSTEM.below(sum(weights))
+    draw = SYSTEM.below(sum(weights))
     index = next(i for i in range(len(weights)) if draw < sum(weights[: i + 1]))
     return seed + pack([index], 2)
 
 
-def _sent_rank(mechanism: Mechanism, raw: Raw) -> bytes:
+def _sent_rank(mechanism: Sphere, raw: Raw) -> bytes:
     """An honest report, and with it how near the candidate was."""
-    assert isinstance(mechanism, Sphere)
     report = honest(mechanism, raw)
     seed, index = report[: codebook.SEED_BYTES], int.from_bytes(report[codebook.SEED_BYTES :], "big")
     lifted = codebook.lift(embed(mechanism, raw), mechanism.domain.radius)
@@ -98,13 +93,7 @@ class _ConstantSeed:
         return self._random.randbytes(count)
 
 
-_SEEDED: exact.Entropy = _ConstantSeed()
-
-
-def _grid_report(mechanism: Gaussian | Laplace, raw: Raw) -> bytes:
-    sampler = exact._discrete_gaussian if isinstance(mechanism, Gaussian) else exact._discrete_laplace
-    message = embed(mechanism, raw)
-    return exact._on_grid(mechanism, message, [sampler(RESOLUTION, exact.SYSTEM) for _ in message])
+_SEEDED: Entropy = _ConstantSeed()
 
 
 def planted_subjects() -> list[Subject]:
@@ -117,8 +106,9 @@ def planted_subjects() -> list[Subject]:
     ends: tuple[Raw, Raw] = ((0.0,), (1.0,))
     opposite: tuple[Raw, Raw] = (((1.0, 0.0),), ((-1.0, 0.0),))
     sphere = calibrate("sphere", ball, one)
+    classical = calibrate("gaussian", scalar, Budget(20.0, 1e-5), "classical")
     # Few candidates, half of them in the cap: then the size of a threshold cap varies most from seed to seed.
-    small = replace(calibrate("sphere", ball, Budget(2.0)), candidates=4, cap=2)
+    small = replace(calibrate_sphere(ball, Budget(2.0)), candidates=4, cap=2)
 
     def broken(bug: str, sender: Sender, mechanism: Mechanism, people: tuple[Raw, Raw], effort: float = 0.1) -> Subject:
         return Subject(mechanism=mechanism, people=people, sender=sender, planted=bug, effort=effort)
@@ -128,7 +118,7 @@ def planted_subjects() -> list[Subject]:
         broken("half noise", _half_noise, sphere, opposite),
         broken("half noise", _half_noise, calibrate("laplace", scalar, one), ends),
         broken("half noise", _half_noise, calibrate("gaussian", scalar, Budget(1.0, 1e-5)), ends),
-        broken("classical formula", _unverified, calibrate_gaussian(scalar, Budget(20.0, 1e-5), "classical"), ends),
+        broken("classical formula", _unverified, classical, ends),
         broken("missing clip", _missing_clip, calibrate("laplace", scalar, one), ((0.0,), (3.0,))),
         broken("seeded randomness", _seeded, calibrate("levels", scalar, one), ends),
         broken("seeded randomness", _seeded, sphere, opposite),

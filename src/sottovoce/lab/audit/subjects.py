@@ -7,17 +7,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.privacy.calibration import calibrate
 from sottovoce.privacy.domains import Ball, Domain, Gradient, Interval, Moments
-from sottovoce.privacy.exact import privatise
-from sottovoce.privacy.mechanisms import MECHANISMS, Mechanism
+from sottovoce.privacy.drawing import privatise
+from sottovoce.privacy.mechanisms import MECHANISMS, Mechanism, calibrate
 from sottovoce.protocol.budget import Budget
 from sottovoce.protocol.errors import ConfigurationError
 
 Raw = tuple[Any, ...]
 """One person's data, in the pieces that the domain's `embed` takes."""
 
-Sender = Callable[[Mechanism, Raw], bytes]
+Sender = Callable[[Any, Raw], bytes]
 """Everything a device sends about one datum, given what it claims to do."""
 
 
@@ -108,7 +107,7 @@ _SCENES: dict[str, list[tuple[Domain, tuple[Raw, Raw], list[Budget]]]] = {
 def honest_subjects() -> list[Subject]:
     """Every mechanism of the registry, as a device uses it. A new mechanism needs a scene here.
 
-    >>> {type(subject.mechanism) for subject in honest_subjects()} == set(MECHANISMS.values())
+    >>> {type(subject.mechanism) for subject in honest_subjects()} == {kind.numbers for kind in MECHANISMS.values()}
     True
     """
     return [

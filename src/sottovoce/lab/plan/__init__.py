@@ -16,7 +16,7 @@ from sottovoce.catalogue.task import Task, algorithm_of, needs_delta, task
 from sottovoce.lab.plan import indices, linear, slopes, thompson, weights
 from sottovoce.lab.plan.paths import Array, Paths
 from sottovoce.lab.study.file import Study
-from sottovoce.privacy.decode import noise_of, report_size
+from sottovoce.privacy.reading import noise_of, report_size
 from sottovoce.privacy.special import normal_quantile
 from sottovoce.protocol.errors import ConfigurationError, UnknownName
 

@@ -8,9 +8,11 @@ from numpy.typing import NDArray
 
 from sottovoce.catalogue.resolve import mechanism_of
 from sottovoce.catalogue.task import Task
-from sottovoce.privacy.decode import levels_reach, noise_of
-from sottovoce.privacy.mechanisms import Levels, Mechanism
+from sottovoce.privacy.levels.mechanism import Levels
+from sottovoce.privacy.levels.read import levels_reach
+from sottovoce.privacy.mechanisms import Mechanism
 from sottovoce.privacy.noise import Noise
+from sottovoce.privacy.reading import noise_of
 
 Array = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -94,8 +96,7 @@ def second_moment(mechanism: Mechanism, noise: Noise, message: float) -> float:
     places = np.linspace(-1.0, 1.0, mechanism.levels)
     step = places[1] - places[0]
     rounded = np.maximum(0.0, 1 - np.abs(places - message) / step)
-    total = mechanism.keep + (mechanism.levels - 1) * mechanism.flip
-    law = (rounded * (mechanism.keep - mechanism.flip) + mechanism.flip) / total
+    law = (rounded * (mechanism.keep - mechanism.flip) + mechanism.flip) / mechanism.total
     return float(law @ places**2) * levels_reach(mechanism) ** 2
 
 

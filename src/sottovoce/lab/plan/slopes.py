@@ -12,7 +12,7 @@ import numpy as np
 from sottovoce.catalogue.resolve import mechanism_of
 from sottovoce.catalogue.task import Task
 from sottovoce.lab.plan.paths import Array, Paths, Recorder, second_moment
-from sottovoce.privacy.decode import noise_of
+from sottovoce.privacy.reading import noise_of
 
 PATHS = 96
 

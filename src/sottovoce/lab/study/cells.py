@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.catalogue.task import Task, algorithm_of, needs_delta, task
-from sottovoce.lab.audit.bounds import clopper_pearson
 from sottovoce.lab.study.file import Study, load_study
 from sottovoce.learners import uniform_of
-from sottovoce.privacy.special import student_quantile
 from sottovoce.protocol.errors import ConfigurationError
+from sottovoce.report.confidence import clopper_pearson, student_quantile
 from sottovoce.sim.channels import channel_of
 from sottovoce.sim.halves import halves
 from sottovoce.sim.pytrees import shape_of

@@ -16,9 +16,9 @@ from sottovoce.catalogue.resolve import mechanism_of
 from sottovoce.catalogue.task import algorithm_of
 from sottovoce.lab.study.cells import Curve, Study, notices_of
 from sottovoce.lab.study.results import versions
-from sottovoce.privacy.decode import report_size
-from sottovoce.privacy.mechanisms import Gaussian
-from sottovoce.privacy.promise import true_delta
+from sottovoce.privacy.grid.delta import true_delta
+from sottovoce.privacy.grid.mechanism import Gaussian
+from sottovoce.privacy.reading import report_size
 
 CHOSEN = ("#0b6e4f", "#1f9e89", "#6ab187", "#9bc995", "#b9d8a9", "#d5e6c3")
 PAPER = ("#b23a48", "#d1735b", "#e09f7d", "#eec8a8", "#f0d9c0", "#6a1b2d")

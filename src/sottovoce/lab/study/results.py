@@ -14,7 +14,7 @@ import numpy as np
 
 from sottovoce.catalogue.resolve import mechanism_of
 from sottovoce.lab.study.cells import Cell, Curve, Study
-from sottovoce.privacy.decode import report_size
+from sottovoce.privacy.reading import report_size
 
 
 class Folder:

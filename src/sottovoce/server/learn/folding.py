@@ -21,8 +21,8 @@ from sottovoce.catalogue.resolve import mechanism_from
 from sottovoce.catalogue.task import algorithm_of
 from sottovoce.learners import learner_of
 from sottovoce.learners.weighing import told, weight_of
-from sottovoce.privacy.decode import decode_messages, noise_of
 from sottovoce.privacy.domains import Domain, size
+from sottovoce.privacy.reading import decode_messages, noise_of
 from sottovoce.protocol.contract import Contract
 from sottovoce.protocol.offers import GeneralizedModel, LinearModel
 from sottovoce.protocol.wire import version_of

@@ -12,8 +12,8 @@ import msgspec
 import numpy as np
 
 from sottovoce.catalogue.resolve import mechanism_from
-from sottovoce.privacy.decode import check, report_size
 from sottovoce.privacy.domains import size
+from sottovoce.privacy.reading import check, report_size
 from sottovoce.protocol.codec import from_text
 from sottovoce.protocol.contract import DAY, Status
 from sottovoce.protocol.errors import WireError

@@ -24,7 +24,7 @@ import jax.numpy as jnp
 
 from sottovoce.learners.base import Key
 from sottovoce.learners.convex.regions import on_sphere
-from sottovoce.privacy.calibration import gaussian_scale
+from sottovoce.privacy.grid.delta import gaussian_scale
 
 
 class Tree(NamedTuple):

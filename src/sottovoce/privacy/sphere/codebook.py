@@ -1,14 +1,15 @@
 """The public codebook of the sphere mechanism: a seed names its unit vectors, the same on every machine.
 
-Integers throughout: Threefry-2x32 (20 rounds; Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3") turns
-(seed, candidate, block) into eight bytes, each byte into an integer of `NORMAL`. A candidate is that integer vector
-over its norm. Scores are an exact integer over one correctly rounded square root, so two languages rank alike.
+Integers throughout: Threefry turns (seed, candidate, block) into eight bytes, each byte into an integer of `NORMAL`. A
+candidate is that integer vector over its norm. Scores are an exact integer over one correctly rounded square root, so
+two languages rank alike.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.privacy.normal_table import OUTERMOST, UPPER
+from sottovoce.privacy.sphere.normal_table import OUTERMOST, UPPER
+from sottovoce.privacy.threefry import threefry
 
 SEED_BYTES = 12
 """Eight bytes of key and four of counter."""
@@ -25,31 +26,6 @@ OUTER_STREAM = 0x7A11
 FIXED_POINT = 2**15
 """The lifted message is rounded to multiples of 1 / FIXED_POINT before it is compared with candidates."""
 
-_ROTATIONS = (13, 15, 26, 6, 17, 29, 16, 24)
-
-
-Words = int | NDArray[np.int64]
-"""One 32-bit word for all counters, or one for each."""
-
-
-def threefry(key: tuple[Words, Words], first: NDArray[np.uint32], second: Words) -> tuple[NDArray, NDArray]:
-    """Threefry-2x32-20 of the counters (first, second), both words.
-
-    >>> [hex(int(w[0])) for w in threefry((0, 0), np.zeros(1, np.uint32), 0)]
-    ['0x6b200159', '0x99ba4efe']
-    """
-    schedule = (key[0], key[1], key[0] ^ key[1] ^ 0x1BD11BDA)
-    x = first + np.uint32(schedule[0])
-    y = np.zeros_like(first) + np.uint32((second + schedule[1]) & 0xFFFFFFFF)
-    for group in range(5):
-        for rotation in _ROTATIONS[4 * (group % 2) :][:4]:
-            x += y
-            y = (y << np.uint32(rotation)) | (y >> np.uint32(32 - rotation))
-            y ^= x
-        x += np.uint32(schedule[(group + 1) % 3])
-        y += np.uint32((schedule[(group + 2) % 3] + group + 1) & 0xFFFFFFFF)
-    return x, y
-
 
 def candidates(seed: bytes, indices: NDArray[np.int64], dimension: int) -> NDArray[np.int64]:
     """The integer vectors of these candidates, one a row; of one codebook, or of one each (as many seeds, joined).
@@ -58,22 +34,21 @@ def candidates(seed: bytes, indices: NDArray[np.int64], dimension: int) -> NDArr
     (2, 3)
     """
     blocks = -(-dimension // 8)
-    words = np.frombuffer(seed, dtype=">u4").astype(np.int64).reshape(-1, 3)
+    words = np.frombuffer(seed, dtype=">u4").astype(np.uint32).reshape(-1, 3).T
     counters = (indices[:, None] * blocks + np.arange(blocks)).astype(np.uint32).ravel()
-    left, right, second = _words(words, np.repeat(np.arange(len(indices)), blocks))
-    x, y = threefry((left, right), counters, second)
+    x, y = _stream(words, np.repeat(np.arange(len(indices)), blocks), counters, 0)
     octets = np.stack([x, y], axis=1).astype("<u4").view(np.uint8).reshape(len(indices), blocks * 8)[:, :dimension]
     rows, columns = np.nonzero(outermost(octets))
-    counters = (indices[rows] * blocks * 8 + columns).astype(np.uint32)
-    left, right, second = _words(words, rows)
-    fine, _ = threefry((left, right), counters, second ^ OUTER_STREAM)
+    fine, _ = _stream(words, rows, (indices[rows] * blocks * 8 + columns).astype(np.uint32), OUTER_STREAM)
     return vectors(octets, fine)
 
 
-def _words(words: NDArray[np.int64], rows: NDArray[np.int64]) -> tuple[Words, Words, Words]:
-    """The three words of the seed for each of these rows, or those of the only seed."""
-    left, right, second = words[rows].T if len(words) > 1 else words[0].tolist()
-    return left, right, second
+def _stream(
+    words: NDArray[np.uint32], rows: NDArray[np.int64], counters: NDArray[np.uint32], stream: int
+) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    """Random words for each counter, by the seed of its row or by the only seed."""
+    left, right, second = words[:, rows] if words.shape[1] > 1 else words[:, 0]
+    return threefry((left, right), counters, np.broadcast_to(second ^ np.uint32(stream), counters.shape))
 
 
 def outermost(octets: NDArray[np.uint8]) -> NDArray[np.bool_]:

@@ -1,0 +1,126 @@
+"""Which scales: the least noise, and the formulas of the paper."""
+
+import math
+from collections.abc import Callable
+from functools import lru_cache
+
+from sottovoce.privacy.domains import Domain, Moments, size
+from sottovoce.privacy.grid.delta import gaussian_scale, rounding_l2, true_delta
+from sottovoce.privacy.grid.mechanism import RESOLUTION, Gaussian, Laplace
+from sottovoce.protocol.budget import Budget
+from sottovoce.protocol.errors import BrokenPromise, ConfigurationError, UnknownName
+
+Scales = tuple[float, ...]
+
+
+@lru_cache(maxsize=512)
+def gaussian(domain: Domain, budget: Budget, formula: str = "analytic") -> Gaussian:
+    """Gaussian noise calibrated jointly for the whole message.
+
+    >>> [round(s, 2) for s in gaussian(Moments(5), Budget(1.0, 1e-5)).scales]
+    [7.91, 7.91, 7.91]
+    """
+    if formula not in FORMULAS:
+        raise UnknownName("formula", formula, FORMULAS)
+    if budget.pure:
+        raise ConfigurationError("Gaussian noise needs a delta above 0; for delta = 0 use sphere, levels or laplace")
+    return Gaussian(domain, budget, FORMULAS[formula](domain, budget), formula)
+
+
+def _analytic(domain: Domain, budget: Budget) -> Scales:
+    distance = 1 / gaussian_scale(budget.epsilon, budget.delta, size(domain)) - rounding_l2(domain)
+    if distance <= 0:
+        raise ConfigurationError(f"{budget} is finer than the grid of the noise; give more of either")
+    blocks = len(domain.blocks)
+    return (domain.l2((1.0,) * blocks) / distance,) * blocks
+
+
+def _classical(domain: Domain, budget: Budget) -> Scales:
+    blocks = len(domain.blocks)
+    return (classical_gaussian(budget) * domain.l2((1.0,) * blocks),) * blocks
+
+
+def classical_gaussian(budget: Budget) -> float:
+    """Noise per unit of sensitivity by sqrt(2 ln(1.25/delta))/epsilon, proved only for epsilon below 1."""
+    return math.sqrt(2 * math.log(1.25 / budget.delta)) / budget.epsilon
+
+
+def _paper_linucb(domain: Domain, budget: Budget) -> Scales:
+    """The paper's appendix algorithm: sigma = 6 sqrt(2 ln(2.5/delta))/epsilon on every entry of x x' and y x.
+
+    The entries above the diagonal travel with a factor sqrt 2, and y x with weight/reward_bound, and so does the noise.
+    """
+    moments = _moments(domain)
+    sigma = 6 * math.sqrt(2 * math.log(2.5 / budget.delta)) / budget.epsilon
+    return (sigma, math.sqrt(2) * sigma, sigma * (moments.weight / moments.reward_bound))
+
+
+def _paper_glm(domain: Domain, budget: Budget) -> Scales:
+    """The paper's Algorithm 3: sigma = 6 sqrt(2 ln(3.75/delta))/epsilon on x x', and C sigma on the gradient.
+
+    The entries above the diagonal travel with a factor sqrt 2, and so does their noise. The domain's weight is
+    reward_bound/C, so the gradient travels divided by C, and its noise too. A third of the budget is for the message
+    z x, which is not sent. Where C is small the whole does not keep the budget: a device refuses it then.
+    """
+    _moments(domain)
+    sigma = 6 * math.sqrt(2 * math.log(3.75 / budget.delta)) / budget.epsilon
+    return (sigma, math.sqrt(2) * sigma, sigma)
+
+
+def _moments(domain: Domain) -> Moments:
+    if not isinstance(domain, Moments):
+        raise ConfigurationError(f"the formulas of the paper's contextual algorithms are for moments, got {domain}")
+    return domain
+
+
+FORMULAS: dict[str, Callable[[Domain, Budget], Scales]] = {
+    "analytic": _analytic,
+    "classical": _classical,
+    "paper": _paper_linucb,
+    "paper-glm": _paper_glm,
+}
+
+
+@lru_cache(maxsize=512)
+def laplace(domain: Domain, budget: Budget) -> Laplace:
+    """Laplace noise calibrated for the L1 distance of whole messages.
+
+    >>> from sottovoce.privacy.domains import Interval
+    >>> laplace(Interval(-1, 1), Budget(1.0)).scales[0] >= 2.0
+    True
+    """
+    unit = {1: (1.0,), 3: (1.0, math.sqrt(2), 1.0)}[len(domain.blocks)]
+    left = budget.epsilon - 2 * size(domain) / RESOLUTION
+    if left <= 0:
+        raise ConfigurationError(f"{budget} is finer than the grid of the noise; give more epsilon")
+    scale = domain.l1(unit) / left
+    return Laplace(domain, budget, tuple(scale * u for u in unit))
+
+
+def verify_gaussian(mechanism: Gaussian) -> None:
+    """Refuse scales that give a larger delta than promised."""
+    _verify_scales(mechanism)
+    epsilon, promised = mechanism.budget
+    if not 0 < promised < 1:
+        raise BrokenPromise(f"Gaussian noise needs a delta between 0 and 1, got {promised!r}")
+    if (delta := true_delta(mechanism)) > promised * (1 + 1e-9):
+        raise BrokenPromise(
+            f"formula {mechanism.formula!r} promises delta {promised:g} at epsilon {epsilon:g} "
+            f"but gives {delta:.3g}; use formula 'analytic'"
+        )
+
+
+def verify_laplace(mechanism: Laplace) -> None:
+    """Refuse scales that give a larger epsilon than promised."""
+    _verify_scales(mechanism)
+    epsilon = mechanism.budget.epsilon
+    spent = mechanism.domain.l1(mechanism.scales) + 2 * size(mechanism.domain) / RESOLUTION
+    if spent > epsilon * (1 + 1e-12):
+        raise BrokenPromise(f"Laplace noise promises epsilon {epsilon:g} but gives {spent:.6g}")
+
+
+def _verify_scales(mechanism: Gaussian | Laplace) -> None:
+    scales = mechanism.scales
+    numbers = isinstance(scales, tuple) and all(isinstance(s, int | float) and 0 < s < math.inf for s in scales)
+    if not numbers or len(scales) != len(mechanism.domain.blocks):
+        raise BrokenPromise(f"one positive scale per block is needed, got {scales}")

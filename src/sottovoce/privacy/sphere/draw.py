@@ -1,0 +1,24 @@
+"""A candidate, drawn on the device."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.privacy.entropy import Entropy
+from sottovoce.privacy.sphere import codebook
+from sottovoce.privacy.sphere.mechanism import Sphere
+from sottovoce.protocol.codec import pack
+
+
+def draw(mechanism: Sphere, message: NDArray[np.float64], entropy: Entropy) -> bytes:
+    """Draw the seed first, whatever the message; then one index by integer weights."""
+    seed = entropy.octets(codebook.SEED_BYTES)
+    order = codebook.ranking(seed, codebook.lift(message, mechanism.domain.radius), mechanism.candidates)
+    return seed + pack([int(order[_rank(mechanism, entropy)])], 2)
+
+
+def _rank(mechanism: Sphere, entropy: Entropy) -> int:
+    weight_of_cap = mechanism.cap * mechanism.inside
+    draw = entropy.below(weight_of_cap + (mechanism.candidates - mechanism.cap) * mechanism.outside)
+    if draw < weight_of_cap:
+        return draw // mechanism.inside
+    return mechanism.cap + (draw - weight_of_cap) // mechanism.outside
