@@ -26,7 +26,7 @@ class LocalUser(Protocol):
         """The action, chosen locally; `entropy` is a uniform number in [0, 1)."""
         ...
 
-    def message(self, public: Any, context: Any, action: Any, outcome: Any) -> Any:
+    def message(self, public: Any, context: Any, action: Any, reward: Any) -> Any:
         """What would be said aloud: formed by a domain's `embed`, so clipped and bounded."""
         ...
 

@@ -25,6 +25,7 @@ import jax.numpy as jnp
 
 from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Offer, categorical, configuration, largest_noise, pick
+from sottovoce.learners.losses import loss_of
 from sottovoce.privacy.noise import Noise
 
 
@@ -62,7 +63,7 @@ class TsallisInf:
         return Offer(arm, Memo(arm, pick(state.weights, arm), self._baseline(state)))
 
     def tell(self, state: State, memo: Memo, estimate: jax.Array) -> State:
-        loss = jnp.clip(estimate, 0.5 - self.clip, 0.5 + self.clip)
+        loss = jnp.clip(loss_of(estimate), 0.5 - self.clip, 0.5 + self.clip)
         weighted = (loss - pick(memo.baseline, memo.arm)) / memo.weight
         played = jnp.arange(self.arms) == memo.arm
         losses = state.losses + memo.baseline + jnp.where(played, weighted, 0.0)

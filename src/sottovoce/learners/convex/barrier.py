@@ -31,6 +31,7 @@ from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Offer, configuration
 from sottovoce.learners.convex.one_point import scales_of
 from sottovoce.learners.convex.regions import on_sphere, region_of
+from sottovoce.learners.losses import loss_of
 from sottovoce.privacy.noise import Noise
 
 NEWTON_STEPS = 4
@@ -75,7 +76,8 @@ class BarrierDescent:
     def tell(self, state: State, memo: Memo, estimate: jax.Array) -> State:
         size = self.region.size
         most = self.explore / (2 * self.rate * size)
-        gradients = state.gradients + size * jnp.clip(estimate - self.middle, -most, most) * memo.lever
+        loss = loss_of(estimate, self.middle)
+        gradients = state.gradients + size * jnp.clip(loss - self.middle, -most, most) * memo.lever
         iterates, told = state.iterates + memo.iterate, state.told + 1
         iterate = self._minimise(state.iterate, gradients, iterates, told, steps=NEWTON_STEPS)
         return State(iterate, gradients, iterates, told)

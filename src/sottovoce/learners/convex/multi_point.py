@@ -32,6 +32,7 @@ from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Offer, configuration
 from sottovoce.learners.convex.descent import State, descend, start, step_size
 from sottovoce.learners.convex.regions import on_sphere, region_of
+from sottovoce.learners.losses import loss_of
 from sottovoce.privacy.noise import Noise
 from sottovoce.protocol.errors import ConfigurationError, UnknownName
 
@@ -62,7 +63,8 @@ class SlopeDescent:
         return Offer(jax.vmap(self.region.place)(around), directions)
 
     def tell(self, state: State, memo: jax.Array, estimate: jax.Array) -> State:
-        gradient = self.region.size / self.directions * jnp.reshape(estimate, (self.directions,)) @ memo
+        slopes = jnp.reshape(loss_of(estimate, 0.0), (self.directions,))
+        gradient = self.region.size / self.directions * slopes @ memo
         step = step_size(self.rate, self.strength, self.offset, state.round)
         return descend(state, gradient, self.region, 1 - self.explore / self.region.inner, step)
 

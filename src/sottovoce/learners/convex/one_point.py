@@ -30,6 +30,7 @@ from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Offer, configuration, largest_noise
 from sottovoce.learners.convex.descent import State, descend, start, step_size
 from sottovoce.learners.convex.regions import on_sphere, region_of
+from sottovoce.learners.losses import loss_of
 from sottovoce.privacy.noise import Noise
 from sottovoce.protocol.errors import UnknownName
 
@@ -53,7 +54,7 @@ class SphereDescent:
         return Offer(self.region.place(state.iterate + self.explore * direction), direction)
 
     def tell(self, state: State, memo: jax.Array, estimate: jax.Array) -> State:
-        gradient = self.region.size / self.explore * (estimate - self.middle) * memo
+        gradient = self.region.size / self.explore * (loss_of(estimate, self.middle) - self.middle) * memo
         step = step_size(self.rate, self.strength, self.offset, state.round)
         return descend(state, gradient, self.region, 1 - self.explore / self.region.inner, step)
 

@@ -84,11 +84,11 @@ class FixedBudget:
 
     def recommend(self, state: State) -> jax.Array:
         """The last arm; the best of the active ones where the budget ended first."""
-        return jnp.argmin(self._losses(state))
+        return jnp.argmax(self._rewards(state))
 
     def _next_phase(self, state: State) -> State:
         survivors = pick(jnp.array([phase.survivors for phase in self.schedule]), state.phase)
-        after = state._replace(active=ranks(self._losses(state)) < survivors, phase=state.phase + 1)
+        after = state._replace(active=ranks(-self._rewards(state)) < survivors, phase=state.phase + 1)
         if self.fresh:
             return after._replace(pulls=jnp.zeros_like(state.pulls), total=jnp.zeros_like(state.total))
         return after
@@ -99,11 +99,11 @@ class FixedBudget:
             quotas = [quota - before for before, quota in itertools.pairwise([0, *quotas])]
         return pick(jnp.array(quotas), state.phase)
 
-    def _losses(self, state: State) -> jax.Array:
-        """Mean losses; above all of them the active arms without a report, and above these the dropped ones."""
-        unheard = jnp.finfo(state.total.dtype).max
+    def _rewards(self, state: State) -> jax.Array:
+        """Mean rewards; below all of them the active arms without a report, and below these the dropped ones."""
+        unheard = jnp.finfo(state.total.dtype).min
         means = jnp.where(state.pulls > 0, state.total / jnp.maximum(state.pulls, 1.0), unheard)
-        return jnp.where(state.active, means, jnp.inf)
+        return jnp.where(state.active, means, -jnp.inf)
 
 
 def build_halving(task: Task, noise: Noise) -> FixedBudget:

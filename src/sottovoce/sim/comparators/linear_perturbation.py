@@ -32,6 +32,7 @@ from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Offer, configuration
 from sottovoce.learners.contextual.linucb import inverse
 from sottovoce.learners.convex.regions import on_sphere, region_of
+from sottovoce.learners.losses import loss_of
 from sottovoce.sim.comparators.tree import radial
 from sottovoce.sim.random import sealed, unsealed
 from sottovoce.users import LocalUser, user_of
@@ -71,7 +72,7 @@ class LinearPerturbation:
         return Offer(point, Memo(point, slope, sealed(key)))
 
     def tell(self, state: State, memo: Memo, estimate: jax.Array) -> State:
-        value = estimate + self.noise_at(memo.point, unsealed(memo.seal))
+        value = loss_of(estimate, 0.0) + self.noise_at(memo.point, unsealed(memo.seal))
         gradients = state.gradients + self.region.size * value * memo.slope
         centre = state.centre
         for _ in range(3):

@@ -27,7 +27,7 @@ class RawUser:
 
     act = LinearUser.act
 
-    def message(self, public: Any, context: Any, action: Any, outcome: Any) -> Raw:
+    def message(self, public: Any, context: Any, action: Any, reward: Any) -> Raw:
         xp = context.__array_namespace__()
-        reward = xp.clip(outcome, -self.reward_bound, self.reward_bound)
+        reward = xp.clip(reward, -self.reward_bound, self.reward_bound)
         return Raw(shorten(xp, context[action], 1.0), reward)

@@ -36,6 +36,7 @@ import jax.numpy as jnp
 
 from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Offer, configuration
+from sottovoce.learners.losses import loss_of
 from sottovoce.sim.random import sealed, unsealed
 from sottovoce.users import LocalUser, user_of
 
@@ -72,7 +73,7 @@ class Eliminating(ABC):
 
     def tell(self, state: State, memo: Memo, estimate: jax.Array) -> State:
         played = jnp.arange(self.arms) == memo.arm
-        heard = state._replace(sums=state.sums + played * estimate, pulls=state.pulls + played)
+        heard = state._replace(sums=state.sums + played * loss_of(estimate), pulls=state.pulls + played)
         noise = jax.random.laplace(unsealed(memo.seal), (self.arms,), dtype=estimate.dtype) / self.epsilon
         over = jnp.min(jnp.where(state.alive, heard.pulls, jnp.inf)) >= self._length(state)
         return jax.tree.map(lambda same, new: jnp.where(over, new, same), heard, self._published(heard, noise))

@@ -22,7 +22,7 @@ class World(Protocol):
         ...
 
     def outcome(self, context: Any, action: Any, key: Key) -> jax.Array:
-        """The loss (context-free) or the reward (contextual) of the action, for this person."""
+        """The reward of the action for this person; larger is better."""
         ...
 
     def regret(self, context: Any, action: Any) -> jax.Array:

@@ -1,7 +1,7 @@
-"""Worlds whose actions are points: a loss that grows with the distance from a target, which may move.
+"""Worlds whose actions are points: the reward is one minus a loss that grows with the distance from a target.
 
-The regret is against the best fixed point in hindsight. The target stays on a segment from `start` to `end`, where for
-both losses the best fixed point lies too; so the comparators are points of that segment.
+The regret is against the best fixed point in hindsight. The target may move on a segment from `start` to `end`, where
+for both losses the best fixed point lies too; so the comparators are points of that segment.
 """
 
 import dataclasses
@@ -32,7 +32,7 @@ class _Moving(ABC):
     - "switching": it jumps between the two, after phases that grow by the factor 1.6.
 
     `depth` is the target's distance from the middle of the region, 1 being the edge. `noise` is the standard deviation
-    of normal noise on every loss: unbounded, which the device clips.
+    of normal noise on every reward: unbounded, which the device clips.
     """
 
     region: Any
@@ -70,8 +70,8 @@ class _Moving(ABC):
         return jnp.where(phase % 2 == 0, 0.0, 1.0)
 
     def outcome(self, context: Target, action: jax.Array, key: Key) -> jax.Array:
-        """The loss at the point, or at each of several points: one person, one loss function, one noise."""
-        return self._loss(context.place, action) + context.noise * jax.random.normal(key)
+        """One minus the loss, at the point or at each of several: one person, one loss function, one noise."""
+        return 1 - self._loss(context.place, action) - context.noise * jax.random.normal(key)
 
     def regret(self, context: Target, action: jax.Array) -> jax.Array:
         """Against every comparator; where several points were played, their mean counts."""
