@@ -4,7 +4,7 @@
     python experiments/rejected_designs.py --quick    a short look, to see that it works
 
 - the slope, one private bit: what this product does.
-- each reward with noise of its own, half the budget each: private, but a slope is a difference over a short distance, so
+- each reward with its own noise, half the budget each: private, but a slope is a difference over a short distance, so
   the points must be far apart, and the method is as slow as with one point.
 - both rewards with the same noise: the noise cancels in the difference. It learns as if there were no privacy, because
   there is none (tests/theorems/test_rejected_designs.py).

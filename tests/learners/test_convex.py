@@ -11,8 +11,8 @@ from scipy.optimize import minimize
 from catalogue import ready
 from sottovoce import halves, task
 from sottovoce.catalogue.task import algorithms
-from sottovoce.learners.convex.barrier import cholesky, solve, solve_transposed
 from sottovoce.learners.convex.multi_point import orthonormal
+from sottovoce.learners.linalg import cholesky, solve, solve_transposed
 from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.sim.random import simulation_key
 from sottovoce.sim.run import simulate
@@ -89,7 +89,7 @@ def test_barrier_methods_follow_the_regularised_leader(name: str, region: dict, 
 
 def _room(region, z: np.ndarray) -> np.ndarray:
     """The arguments of the barrier's logarithms."""
-    match type(region).__name__:
+    match type(region).__name__.removesuffix("Region"):
         case "Ball":
             room = np.array([region.radius**2 - z @ z])
         case "Box":

@@ -9,7 +9,7 @@ import pytest
 
 from catalogue import ready
 from sottovoce.learners.arms.tsallis_inf import tsallis_weights
-from sottovoce.learners.contextual.linucb import inverse
+from sottovoce.learners.linalg import inverse
 from sottovoce.privacy.domains import MomentEstimate
 from sottovoce.sim.random import simulation_key
 from sottovoce.sim.run import simulate

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from catalogue import ready
+from sottovoce.learners.linalg import cholesky
 from sottovoce.privacy.calibration import gaussian_delta
 from sottovoce.privacy.domains import Moments
 from sottovoce.sim.comparators.linear_perturbation import Memo as Perturbed
-from sottovoce.sim.comparators.linear_perturbation import cholesky
-from sottovoce.sim.comparators.raw import Raw, RawUser
+from sottovoce.sim.comparators.raw import RawAnswer, RawUser
 from sottovoce.sim.comparators.tree import add, levels_for, open_nodes, radial, released, sprout
 from sottovoce.sim.random import normals, sealed, simulation_key
 from sottovoce.sim.run import simulate
@@ -101,7 +101,7 @@ def test_joint_dp_noise_keeps_the_promise_for_the_worst_two_people():
 def test_the_curator_adds_exactly_the_noise_it_was_calibrated_for():
     """First release of 3,000 curators: exact in the mean, with the calibrated deviation; 5 deviations."""
     learner = ready("joint-dp-linucb", epsilon=1.0).learner
-    raw = Raw(jnp.array([0.6, 0.8, 0.0]), jnp.asarray(1.0))
+    raw = RawAnswer(jnp.array([0.6, 0.8, 0.0]), jnp.asarray(1.0))
     seals = jax.vmap(sealed)(jax.random.split(simulation_key(2), 3000))
     told = jax.jit(jax.vmap(lambda seal: released(learner.tell(learner.init(), seal, raw).tree)))(seals)
     expected = Moments(3, 1.0, math.sqrt(2)).embed(np.array([0.6, 0.8, 0.0]), 1.0)

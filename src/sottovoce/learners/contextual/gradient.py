@@ -27,6 +27,7 @@ import jax.numpy as jnp
 
 from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Offer, configuration
+from sottovoce.privacy.domains import shorten
 from sottovoce.privacy.noise import Noise
 from sottovoce.protocol.links import link_of
 from sottovoce.protocol.offers import GeneralizedModel
@@ -59,18 +60,9 @@ class PrivateGradient:
 
     def tell(self, state: State, memo: tuple, estimate: jax.Array) -> State:
         time = state.reports + 1
-        iterate = in_ball(state.iterate - self.c / (time + self.start) * estimate, self.radius)
+        iterate = shorten(jnp, state.iterate - self.c / (time + self.start) * estimate, self.radius)
         share = (1 + self.recency) / (time + self.recency)
         return State(iterate, state.average + share * (iterate - state.average), time)
-
-
-def in_ball(vector: jax.Array, radius: float) -> jax.Array:
-    """The nearest point of the ball.
-
-    >>> in_ball(jnp.array([3.0, 4.0]), 1.0).tolist()
-    [0.6000000238418579, 0.800000011920929]
-    """
-    return vector * jnp.minimum(1.0, radius / jnp.maximum(jnp.sqrt(vector @ vector), 1e-30))
 
 
 def build(task: Task, noise: Noise) -> PrivateGradient:

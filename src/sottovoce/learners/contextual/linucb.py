@@ -25,10 +25,10 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jax import lax
 
 from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Offer, configuration
+from sottovoce.learners.linalg import inverse, ridge_inverse
 from sottovoce.privacy.domains import MomentEstimate
 from sottovoce.privacy.noise import Noise
 from sottovoce.protocol.offers import LinearModel
@@ -99,33 +99,10 @@ class PracticalLinUcb:
     def refresh(self, state: State) -> State:
         d, time = self.dimension, state.reports
         ridge = 1 + self.ridge * self.deviation * jnp.sqrt(2 * d * time)
-        values, vectors = jnp.linalg.eigh(state.gram, symmetrize_input=False)
-        precision = (vectors / (jnp.maximum(values, 0.0) + ridge)) @ vectors.T
+        precision = ridge_inverse(state.gram, ridge)
         width = self.bonus * (jnp.sqrt(ridge) + jnp.sqrt(d * jnp.log1p(time / d)))
         explore = jnp.where(time < self.warm * d, 1.0, 0.0)
         return state._replace(model=LinearModel(precision @ state.moment, precision, width, explore))
-
-
-def inverse(matrix: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """The inverse of a symmetric matrix by sweeping its pivots, and whether it is positive definite (all are positive).
-
-    Under `vmap` a sweep is one vectorised step for all seeds, which is faster than a LAPACK call for each.
-
-    >>> found, definite = inverse(jnp.array([[2.0, 0.0], [0.0, 4.0]]))
-    >>> found.tolist(), bool(definite)
-    ([[0.5, -0.0], [-0.0, 0.25]], True)
-    """
-
-    def sweep(k: int, carried: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
-        matrix, definite = carried
-        pivot = matrix[k, k]
-        column = matrix[:, k].at[k].set(0.0)
-        swept = matrix - jnp.outer(column, column) / pivot
-        edge = (column / pivot).at[k].set(-1 / pivot)
-        return swept.at[k].set(edge).at[:, k].set(edge), definite & (pivot > 0)
-
-    negative, definite = lax.fori_loop(0, len(matrix), sweep, (matrix, jnp.asarray(True)))
-    return -negative, definite
 
 
 def _start(dimension: int, explore: float) -> State:

@@ -31,6 +31,7 @@ from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Offer, configuration
 from sottovoce.learners.convex.one_point import scales_of
 from sottovoce.learners.convex.regions import on_sphere, region_of
+from sottovoce.learners.linalg import cholesky, solve, solve_transposed
 from sottovoce.learners.losses import loss_of
 from sottovoce.privacy.noise import Noise
 
@@ -98,34 +99,6 @@ class BarrierDescent:
             return point - solve_transposed(root, scaled) / (1 + jnp.sqrt(scaled @ scaled))
 
         return lax.fori_loop(0, steps, step, start)
-
-
-def cholesky(matrix: jax.Array) -> jax.Array:
-    """The lower triangular root, column by column: vectorised over seeds, unlike a LAPACK call.
-
-    >>> cholesky(jnp.array([[4.0, 2.0], [2.0, 5.0]])).tolist()
-    [[2.0, 0.0], [1.0, 2.0]]
-    """
-    columns, rest = [], matrix
-    for k in range(len(matrix)):
-        column = jnp.where(jnp.arange(len(matrix)) >= k, rest[:, k], 0.0) / jnp.sqrt(rest[k, k])
-        columns.append(column)
-        rest = rest - jnp.outer(column, column)
-    return jnp.stack(columns, axis=1)
-
-
-def solve(root: jax.Array, vector: jax.Array) -> jax.Array:
-    """The x with root @ x = vector, for a lower triangular root."""
-    found: list[jax.Array] = []
-    for k in range(len(root)):
-        known = sum((root[k, j] * found[j] for j in range(k)), jnp.zeros(()))
-        found.append((vector[k] - known) / root[k, k])
-    return jnp.stack(found)
-
-
-def solve_transposed(root: jax.Array, vector: jax.Array) -> jax.Array:
-    """The x with root.T @ x = vector, for a lower triangular root."""
-    return solve(root.T[::-1, ::-1], vector[::-1])[::-1]
 
 
 def build(task: Task, noise: Noise) -> BarrierDescent:

@@ -49,7 +49,7 @@ import jax.numpy as jnp
 
 from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Offer, configuration
-from sottovoce.learners.convex.regions import Simplex, norm, region_of
+from sottovoce.learners.convex.regions import helmert, norm, region_of
 from sottovoce.learners.losses import loss_of
 from sottovoce.privacy.noise import Noise
 from sottovoce.protocol.errors import ConfigurationError
@@ -237,7 +237,7 @@ def corners_of(apex: jax.Array, lean: Any, reach: Any) -> jax.Array:
 
 def regular_simplex(dimension: int) -> jax.Array:
     """Points of the unit sphere, one more than there are dimensions, equally far from each other."""
-    return jnp.asarray(Simplex(size=dimension).basis) * math.sqrt((dimension + 1) / dimension)
+    return jnp.asarray(helmert(dimension)) * math.sqrt((dimension + 1) / dimension)
 
 
 def heights_of(dimension: int, lean: Any, reach: Any, lift: Any) -> tuple[Any, Any]:

@@ -30,10 +30,10 @@ import jax.numpy as jnp
 from sottovoce.catalogue.resolve import domain_of
 from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Offer, configuration
-from sottovoce.learners.contextual.linucb import inverse
+from sottovoce.learners.linalg import inverse, ridge_inverse
 from sottovoce.privacy.domains import Moments
 from sottovoce.protocol.offers import LinearModel
-from sottovoce.sim.comparators.raw import Raw, RawUser
+from sottovoce.sim.comparators.raw import RawAnswer, RawUser
 from sottovoce.sim.comparators.tree import Tree, add, levels_for, normal_scale, open_nodes, released, sprout
 from sottovoce.sim.random import normals, sealed, unsealed
 
@@ -58,7 +58,7 @@ class Curator:
     def ask(self, state: State, key: Key) -> Offer:
         return Offer(state.model, sealed(key))
 
-    def tell(self, state: State, memo: jax.Array, estimate: Raw) -> State:
+    def tell(self, state: State, memo: jax.Array, estimate: RawAnswer) -> State:
         message = self.domain.embed(estimate.features, estimate.reward)
         noise = self.scale * normals(unsealed(memo), message.shape)
         return state._replace(tree=add(state.tree, message, noise))
@@ -116,8 +116,7 @@ class PracticalJointLinUcb(Curator):
         ridge = 1 + self.ridge * self.scale * jnp.sqrt(2.0 * d * open_nodes(state.tree))
         width = self.bonus * (jnp.sqrt(ridge) + jnp.sqrt(d * jnp.log1p(time / d)))
         gram, moment = self.domain.extract(released(state.tree))
-        values, vectors = jnp.linalg.eigh(gram, symmetrize_input=False)
-        precision = (vectors / (jnp.maximum(values, 0.0) + ridge)) @ vectors.T
+        precision = ridge_inverse(gram, ridge)
         explore = jnp.where(time < self.warm * d, 1.0, 0.0)
         return state._replace(model=LinearModel(precision @ moment, precision, width, explore))
 

@@ -30,8 +30,8 @@ import jax.numpy as jnp
 
 from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Offer, configuration
-from sottovoce.learners.contextual.linucb import inverse
 from sottovoce.learners.convex.regions import on_sphere, region_of
+from sottovoce.learners.linalg import cholesky, inverse
 from sottovoce.learners.losses import loss_of
 from sottovoce.sim.comparators.tree import radial
 from sottovoce.sim.random import sealed, unsealed
@@ -86,20 +86,6 @@ class LinearPerturbation:
         size = len(point)
         vector = radial(key, size) if self.noise == "radial" else jax.random.laplace(key, (size,), dtype=point.dtype)
         return self.scale * (vector @ point)
-
-
-def cholesky(matrix: jax.Array) -> jax.Array:
-    """The lower triangular A with A A' = matrix, column by column: under `vmap` faster than a LAPACK call for each.
-
-    >>> cholesky(jnp.array([[4.0, 2.0], [2.0, 5.0]])).tolist()
-    [[2.0, 0.0], [1.0, 2.0]]
-    """
-    columns = []
-    for k in range(len(matrix)):
-        column = jnp.where(jnp.arange(len(matrix)) >= k, matrix[:, k], 0.0) / jnp.sqrt(matrix[k, k])
-        columns.append(column)
-        matrix = matrix - jnp.outer(column, column)
-    return jnp.stack(columns, axis=1)
 
 
 def build(task: Task) -> tuple[LinearPerturbation, LocalUser]:
