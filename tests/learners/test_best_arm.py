@@ -11,7 +11,8 @@ import pytest
 from catalogue import ready
 from sottovoce.lab.audit.bounds import clopper_pearson
 from sottovoce.lab.study.cells import Study, cells_of
-from sottovoce.learners.pure_exploration.fixed_budget import halving, rejects
+from sottovoce.learners.pure_exploration.sequential_halving import halving
+from sottovoce.learners.pure_exploration.successive_rejects import rejects
 from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.sim.host import simulate_on_host
 from sottovoce.sim.random import simulation_key
