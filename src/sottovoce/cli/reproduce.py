@@ -87,9 +87,9 @@ def movielens(
 
     from sottovoce.cli.simulate import run
     from sottovoce.lab.study.cells import Study
-    from sottovoce.sim.worlds.movielens import MovieLens
+    from sottovoce.sim.worlds.movielens import movielens_of
 
-    world = MovieLens(dimension=rank, arms=movies, path=str(data or ""))
+    world = movielens_of(dimension=rank, arms=movies, path=str(data or ""))
     if replay:
         _replay(world, rounds, json)
         return

@@ -1,13 +1,14 @@
 """Worlds of a few arms with rewards 0 and 1."""
 
 import dataclasses
-from typing import Any, ClassVar, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import jax
 import jax.numpy as jnp
 
 from sottovoce.learners.base import Key, configuration, pick
 from sottovoce.protocol.errors import ConfigurationError
+from sottovoce.sim.worlds.base import Drawn
 
 
 @configuration("arms")
@@ -24,8 +25,6 @@ class Arms:
     reward: float = 0.5
     alpha: float = 0.0
     rewards: Any = None
-
-    drawn: ClassVar = set()
 
     def __post_init__(self) -> None:
         if self.rewards is not None and len(self.rewards) != self.arms:
@@ -69,9 +68,7 @@ class SwitchingArms:
     arms: int
     gap: float = 0.2
     factor: float = 1.6
-    best: jax.typing.ArrayLike = 0
-
-    drawn: ClassVar = {"best"}
+    best: Drawn = 0
 
     def sample(self, key: Key) -> "SwitchingArms":
         best = jax.random.randint(key, (), 0, self.arms)

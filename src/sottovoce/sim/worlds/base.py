@@ -1,10 +1,13 @@
 """What every world is: people come, act, and something happens to them."""
 
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
 
 import jax
 
 from sottovoce.learners.base import Key
+
+Drawn = Annotated[Any, "drawn by `sample`, or known from the name of the world"]
+"""The type of a field that is not an option of a study."""
 
 
 class World(Protocol):

@@ -6,13 +6,14 @@ for both losses the best fixed point lies too; so the comparators are points of 
 
 import dataclasses
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import jax
 import jax.numpy as jnp
 
 from sottovoce.learners.base import Key, configuration
 from sottovoce.learners.convex.regions import on_sphere
+from sottovoce.sim.worlds.base import Drawn
 
 COMPARATORS = 65
 """Points of the segment, both ends included."""
@@ -93,10 +94,8 @@ class Quadratic(_Moving):
     noise: float = 0.0
     period: float = 2000.0
     kink: float = 0.0
-    start: Any = None
-    end: Any = None
-
-    drawn: ClassVar = {"start", "end"}
+    start: Drawn = None
+    end: Drawn = None
 
     def _loss(self, target: jax.Array, points: jax.Array) -> jax.Array:
         apart = (points - target) / (2 * self.region.outer)
@@ -114,10 +113,8 @@ class Absolute(_Moving):
     noise: float = 0.0
     period: float = 2000.0
     steepness: float = 0.0
-    start: Any = None
-    end: Any = None
-
-    drawn: ClassVar = {"start", "end"}
+    start: Drawn = None
+    end: Drawn = None
 
     def _loss(self, target: jax.Array, points: jax.Array) -> jax.Array:
         apart = points - target

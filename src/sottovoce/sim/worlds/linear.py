@@ -2,13 +2,14 @@
 
 import dataclasses
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
 import jax
 import jax.numpy as jnp
 
 from sottovoce.learners.base import Key, configuration
 from sottovoce.sim.random import normals
+from sottovoce.sim.worlds.base import Drawn
 
 CONTEXTS = ("isotropic", "ill-conditioned", "fixed", "adversarial")
 """How the features of the actions come about; see `Features`."""
@@ -77,10 +78,8 @@ class Linear(Features):
     dimension: int
     arms: int
     contexts: str = "isotropic"
-    theta: Any = None
-    actions: Any = None
-
-    drawn: ClassVar = {"theta", "actions"}
+    theta: Drawn = None
+    actions: Drawn = None
 
     def _mean(self, z: jax.Array) -> jax.Array:
         return z

@@ -26,7 +26,8 @@ What to know about it (figures for 20 movies and 20 dimensions); we keep it as i
 Only a learner that profits from the coordinates (theta* is positive and sorted, features are uncorrelated) does worse.
 """
 
-from typing import Any, ClassVar
+import functools
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -38,32 +39,15 @@ from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.sim.ratings import LICENCE, Ratings, ratings_of
 
 
-@configuration("dimension", "arms", "path", "scale", "source")
+@configuration("dimension", "arms", "source")
 class MovieLens:
-    """`arms` movies, features of length `dimension`; `path` is a file or folder of one's own, else recbole's."""
+    """`arms` movies, features of length `dimension`; `movielens_of` loads them."""
 
     dimension: int
     arms: int
-    path: str = ""
-    rotate: float | None = None
-    scale: str = "authors"
-    features: Any = None
-    theta: Any = None
-    source: str = ""
-
-    drawn: ClassVar = {"features", "theta", "source"}
-
-    def __post_init__(self) -> None:
-        if self.features is None:
-            ratings = ratings_of(self.path)
-            features, theta = factors(rewards_of(ratings, self.arms), self.dimension)
-            if self.scale == "unit":
-                longest = np.linalg.norm(features, axis=2).max()
-                features, theta = features / longest, theta * longest
-            if self.rotate is not None:
-                turn = rotation(self.dimension, int(self.rotate))
-                features, theta = features @ turn, theta @ turn
-            self.__dict__.update(features=features, theta=theta, source=ratings.source)
+    features: Any
+    theta: Any
+    source: str
 
     @property
     def notice(self) -> str:
@@ -85,6 +69,27 @@ class MovieLens:
     def regret(self, context: jax.Array, action: jax.Array) -> jax.Array:
         rewards = context @ self.theta
         return jnp.max(rewards) - rewards[action]
+
+
+def movielens_of(
+    *, dimension: int, arms: int, path: str = "", rotate: float | None = None, scale: str = "authors"
+) -> MovieLens:
+    """The world of these movies; `path` is a file or folder of one's own, without it recbole's is taken."""
+    features, theta, source = _loaded(path, arms, dimension)
+    if scale == "unit":
+        longest = np.linalg.norm(features, axis=2).max()
+        features, theta = features / longest, theta * longest
+    if rotate is not None:
+        turn = rotation(dimension, int(rotate))
+        features, theta = features @ turn, theta @ turn
+    return MovieLens(dimension=dimension, arms=arms, features=features, theta=theta, source=source)
+
+
+@functools.lru_cache(maxsize=4)
+def _loaded(path: str, arms: int, dimension: int) -> tuple[NDArray[np.float64], NDArray[np.float64], str]:
+    """Features, theta* and where they come from. A study builds its world several times."""
+    ratings = ratings_of(path)
+    return *factors(rewards_of(ratings, arms), dimension), ratings.source
 
 
 def rewards_of(ratings: Ratings, movies: int) -> NDArray[np.float64]:

@@ -10,7 +10,7 @@ This world is made from a contract and has no name in the registry: a study has 
 
 import dataclasses
 import math
-from typing import Any, ClassVar
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -19,12 +19,8 @@ from sottovoce.learners.base import Key, configuration
 from sottovoce.protocol.contract import Contract
 from sottovoce.protocol.fields import Category, Field, Flag, Number
 from sottovoce.protocol.links import link_of
+from sottovoce.sim.worlds import world_of
 from sottovoce.sim.worlds.base import World
-from sottovoce.sim.worlds.generalized import Logistic, Poisson, Probit
-from sottovoce.sim.worlds.linear import Linear
-
-REWARDS = {"identity": Linear, "logistic": Logistic, "probit": Probit, "poisson": Poisson}
-"""The world whose rewards follow a link."""
 
 Values = dict[str, jax.Array]
 """One value per field: a number, true or false, or the place of a word in its category."""
@@ -39,8 +35,6 @@ class People:
     named: bool
     rewards: Any
     radius: float = 1.0
-
-    drawn: ClassVar = {"rewards"}
 
     @property
     def arms(self) -> int:
@@ -83,11 +77,10 @@ def people_of(contract: Contract) -> World:
     """
     task = contract.task
     link = link_of(task.tuning) if "link" in task.tuning else None
-    shape: dict[str, Any] = {"arms": task.arms, "dimension": task.dimension}
-    if link and link.name == "poisson":
-        shape["maximum"] = link.maximum
-    rewards = REWARDS[link.name if link else "identity"](**shape)
-    radius = 1.0 if link is None else min(link.radius, 1.0) if link.name == "identity" else link.radius
+    name = link.name if link and link.name != "identity" else "linear"
+    options: dict[str, Any] = {"maximum": link.maximum} if link and name == "poisson" else {}
+    rewards = world_of(name, arms=task.arms, dimension=task.dimension, **options)
+    radius = min(link.radius if link else 1.0, 1.0 if name == "linear" else math.inf)
     return People(
         fields=tuple(sorted(contract.fields.items())), named=bool(contract.actions), rewards=rewards, radius=radius
     )

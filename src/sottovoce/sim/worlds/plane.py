@@ -1,13 +1,14 @@
 """A world whose actions are points and whose rewards are linear: every person has a loss vector."""
 
 import dataclasses
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
 from sottovoce.learners.base import Key, configuration
 from sottovoce.learners.convex.regions import on_sphere
+from sottovoce.sim.worlds.base import Drawn
 
 
 class Slope(NamedTuple):
@@ -24,10 +25,8 @@ class Plane:
     """
 
     region: Any
-    mean: Any = None
-    corner: Any = None
-
-    drawn: ClassVar = {"mean", "corner"}
+    mean: Drawn = None
+    corner: Drawn = None
 
     def sample(self, key: Key) -> "Plane":
         mean = on_sphere(key, self.region.size) / (2 * self.region.outer)
