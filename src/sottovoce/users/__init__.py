@@ -1,4 +1,4 @@
-"""The device half: raw data lives and dies here. NumPy on a device, traced by JAX in the simulator, the same text."""
+"""The device half: the only place with raw data. NumPy on a device, traced by JAX in the simulator, the same text."""
 
 from typing import Any, Protocol
 
@@ -27,7 +27,7 @@ class LocalUser(Protocol):
         ...
 
     def message(self, public: Any, context: Any, action: Any, reward: Any) -> Any:
-        """What would be said aloud: formed by a domain's `embed`, so clipped and bounded."""
+        """What is reported of a reward (larger is better), before noise; clipped and bounded by a domain's `embed`."""
         ...
 
 

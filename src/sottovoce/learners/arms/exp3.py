@@ -34,7 +34,7 @@ class Memo(NamedTuple):
 
 @configuration("arms", "bounded")
 class Exp3:
-    """See the module's first lines."""
+    """Plays an arm by exponential weights."""
 
     arms: int
     bounded: bool

@@ -31,7 +31,7 @@ from sottovoce.privacy.noise import Noise
 
 @configuration("arms", "bounded")
 class KlUcb:
-    """See the module's first lines."""
+    """Plays the arm with the largest Kullback-Leibler upper bound."""
 
     arms: int
     bounded: bool

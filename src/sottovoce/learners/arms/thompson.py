@@ -30,7 +30,7 @@ class State(NamedTuple):
 
 @configuration("arms", "levels")
 class Thompson:
-    """See the module's first lines. `levels` is 0 for Gaussian noise."""
+    """Plays the arm that is best in one draw from the posterior. `levels` is 0 for Gaussian noise."""
 
     arms: int
     levels: int

@@ -8,7 +8,7 @@ alpha = 1/2; the black box of the paper's private multi-armed bandit (appendix B
     L -> state.losses    x -> state.normaliser    w_t -> state.weights
 
 Departures from the paper, and why:
-- Noise is known, so it is not a surprise. Estimates lie within `reach` M of 1/2 (exactly for randomised response; for
+- The law of the noise is known and used. Estimates lie within `reach` M of 1/2 (exactly for randomised response; for
   Gaussian and Laplace noise they are clipped at the largest noise expected in the horizon) and have second moment v
   around 1/2. The importance-weighted estimator ("iw") is the published one on (Y - 1/2 + M)/(2M) in [0, 1]. The
   reduced-variance one ("rv") uses eta_t = 2/sqrt(v t): on noise-free losses v = 1/4, M = 1/2, which is the published
@@ -44,7 +44,7 @@ class Memo(NamedTuple):
 
 @configuration("arms", "estimator")
 class TsallisInf:
-    """See the module's first lines."""
+    """Plays an arm by the weights of the Tsallis regulariser."""
 
     arms: int
     estimator: str

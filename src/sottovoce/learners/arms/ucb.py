@@ -21,7 +21,7 @@ from sottovoce.privacy.noise import Noise
 
 @configuration("arms")
 class Ucb:
-    """See the module's first lines."""
+    """Plays the arm with the largest mean plus deviation."""
 
     arms: int
     exploration: float

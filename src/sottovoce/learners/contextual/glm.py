@@ -66,7 +66,7 @@ class State(NamedTuple):
 
 @configuration("dimension")
 class ConfidentGlm:
-    """Algorithm 3; see the module's first lines."""
+    """Algorithm 3: regression on the predictions of noisy gradient descent, with its confidence ellipsoid."""
 
     dimension: int
     rounds: float

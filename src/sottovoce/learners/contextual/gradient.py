@@ -16,8 +16,8 @@ Preset `practical` (what we recommend):
   c = step * d / (least slope): a person's features have the second moment 1/d in a direction, if they are spread.
 - What is published is an average of the iterates in which recent ones weigh more, (t/T)^`recency` of them (Shamir and
   Zhang 2013); the gradient is taken at the last iterate, which the device is told as `anchor`.
-- A random action with probability explore * start / t: until the reports outweigh the prior there is nothing to be
-  greedy about, and where everybody sees the same actions greed alone would stay blind.
+- A random action with probability explore * start / t: until the reports outweigh the prior the model knows
+  little, and where everybody sees the same actions greedy play alone would never try the others.
 """
 
 from typing import NamedTuple
@@ -41,7 +41,7 @@ class State(NamedTuple):
 
 @configuration("dimension")
 class PrivateGradient:
-    """Steps of c / (t + start), averaged; see the module's first lines."""
+    """Descent with steps of c / (t + start); what is published is an average of the iterates."""
 
     dimension: int
     c: float

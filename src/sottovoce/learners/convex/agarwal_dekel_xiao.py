@@ -6,7 +6,7 @@ Agarwal, Dekel and Xiao, "Optimal algorithms for online convex optimization with
     rho = (d^2 C^2 (1 + ln T)/(mu T b))^(1/3), which balances variance and bias    eta_t = 1/(mu (t + t0))
 
 - rule "paper": C in place of B in b, and t0 = 0.
-- rule "rms": t0 = (d C/(rho mu R))^2, so that the first steps do not throw the iterate across the region.
+- rule "rms": t0 = (d C/(rho mu R))^2, so that the first steps do not carry the iterate across the region.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""Stochastic convex optimisation on an interval: throw away a quarter at a time.
+"""Stochastic convex optimisation on an interval: cut off a quarter at a time.
 
 Agarwal, Foster, Hsu, Kakade and Rakhlin, "Stochastic convex optimization with bandit feedback", SIAM J. Optim. 2013,
 Algorithm 1 (one dimension); the black box of the paper's corollary on stochastic bandit convex optimisation.
@@ -47,7 +47,7 @@ class Memo(NamedTuple):
 
 @configuration()
 class IntervalSearch:
-    """See the module's first lines."""
+    """Samples three points of an interval and cuts off a quarter that cannot hold the minimum."""
 
     region: Any
     proxy: float

@@ -86,7 +86,7 @@ class Memo(NamedTuple):
 
 @configuration()
 class Pyramid:
-    """See the module's first lines."""
+    """Samples a simplex, then pyramids, and cuts the ellipsoid in which the minimum lies."""
 
     region: Any
     proxy: float

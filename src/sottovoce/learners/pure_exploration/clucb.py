@@ -36,7 +36,7 @@ RULES = ("theory", "stitched")
 
 @configuration("arms", "groups", "choose", "rule")
 class Clucb:
-    """See the module's first lines."""
+    """Pulls the arm about which the best set and its rival differ most."""
 
     arms: int
     groups: int

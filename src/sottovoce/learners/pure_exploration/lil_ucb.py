@@ -29,7 +29,7 @@ from sottovoce.protocol.errors import ConfigurationError, UnknownName
 
 @configuration("arms")
 class LilUcb:
-    """See the module's first lines."""
+    """Pulls the arm with the largest upper bound, until one arm stands out."""
 
     arms: int
     proxy: float

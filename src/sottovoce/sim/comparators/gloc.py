@@ -41,7 +41,7 @@ class State(NamedTuple):
 
 @configuration("dimension", "link")
 class Gloc:
-    """See the module's first lines."""
+    """Optimism around a regression on the predictions of online Newton steps."""
 
     dimension: int
     link: Link

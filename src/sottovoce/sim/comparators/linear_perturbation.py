@@ -52,7 +52,7 @@ class Memo(NamedTuple):
 
 @configuration("noise")
 class LinearPerturbation:
-    """See the module's first lines."""
+    """The leader regularised by a barrier, told losses with the noise of a linear function."""
 
     region: Any
     noise: str

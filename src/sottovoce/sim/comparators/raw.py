@@ -1,4 +1,4 @@
-"""The user of a contextual task who tells everything: chooses as a private user does, then says x and y aloud."""
+"""The user who tells everything: chooses as a private user of a contextual task, then reports x and y without noise."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple

@@ -53,7 +53,7 @@ class Memo(NamedTuple):
 
 @configuration("levels", "pure")
 class TreeBco:
-    """See the module's first lines."""
+    """Descent on a noisy running sum of gradients, released by a tree."""
 
     region: Any
     levels: int

@@ -36,7 +36,7 @@ class State(NamedTuple):
 
 @configuration("dimension", "link")
 class UcbGlm:
-    """See the module's first lines."""
+    """Optimism around an estimate that takes one Newton step a reward."""
 
     dimension: int
     link: Link

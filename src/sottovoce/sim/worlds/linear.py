@@ -23,7 +23,7 @@ class Features(ABC):
 
     - "isotropic": unit vectors uniform on the sphere, fresh for every person.
     - "ill-conditioned": Gaussian with deviations falling geometrically from 1 to 0.01, cut to the unit ball.
-    - "fixed": the same unit vectors for everybody, drawn once per seed. No diversity: a greedy learner may stay blind.
+    - "fixed": the same unit vectors for everybody, drawn once per seed. A greedy learner may never try the others.
     - "adversarial": two sets of unit vectors, drawn once per seed, which take turns in growing phases; one lies in the
       even coordinates, the other in the odd ones. What was averaged in one phase says nothing about the next.
 
@@ -94,5 +94,5 @@ def _norm(vectors: jax.Array) -> jax.Array:
 
 
 def _on_sphere(vectors: jax.Array) -> jax.Array:
-    """Unit vectors; nothing stays nothing (the odd coordinates of one dimension)."""
+    """Unit vectors; zero stays zero (the odd coordinates of one dimension)."""
     return vectors / jnp.maximum(_norm(vectors), 1e-300)

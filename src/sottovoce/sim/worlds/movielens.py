@@ -12,9 +12,9 @@ that person's best movie; with as many dimensions as movies the reconstruction i
 What to know about it (figures for 20 movies and 20 dimensions); we keep it as it is:
 - A movie that a person did not rate counts as 0 stars, so "not seen" is the reward -1, worse than one star. 78 % of the
   entries are of that kind.
-- Features are made from the very ratings that are to be learned, and their length gives a part of these away: who hears
-  nobody and always takes the longest feature has 47 % of the regret of uniform play (`deaf_regret`). An optimistic
-  learner does so from its first round, so it is this mark that has to be beaten, not uniform play.
+- Features are made from the very ratings that are to be learned, and their length gives a part of these away: a learner
+  that hears nobody and always takes the longest feature has 47 % of the regret of uniform play (`longest_regret`). An
+  optimistic learner does so from its first round, so it is this mark that has to be beaten, not uniform play.
 - Features are short and theta* is long: features have length 0.03 on average and 0.32 at most, and ||theta*|| = 112.
   The analysis wants both at most 1. Noise is made for features of length 1; the published run drowns it with
   epsilon = 800,000. With `scale = "unit"` all features are multiplied by one public number so that the longest has
@@ -54,8 +54,8 @@ class MovieLens:
         """Whose data this is, and on what terms."""
         return f"Data: {self.source}. {LICENCE}"
 
-    def deaf_regret(self) -> float:
-        """Mean regret of one round for who hears nobody and takes the longest feature."""
+    def longest_regret(self) -> float:
+        """The mean regret of a round if nobody is heard and always the longest feature is taken."""
         longest = np.argmax(np.linalg.norm(self.features, axis=2), axis=1)
         rewards = self.features @ self.theta
         return float(np.mean(rewards.max(axis=1) - rewards[np.arange(len(rewards)), longest]))
