@@ -21,6 +21,7 @@ At zero noise both rules are the usual LinUCB with ridge 1.
 """
 
 import math
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import jax
@@ -41,24 +42,36 @@ class State(NamedTuple):
     model: LinearModel
 
 
-@configuration("dimension", "growth")
-class PaperLinUcb:
-    """The algorithm box, constants included."""
+@dataclass(frozen=True, kw_only=True)
+class SummedMoments:
+    """What both rules share: the sums, and the model that was published last."""
 
     dimension: int
     growth: float
-    sigma: float
-    alpha: float
-    rounds: float
 
-    def init(self) -> State:
-        return _start(self.dimension, explore=0.0)
+    def _start(self, explore: float) -> State:
+        d = self.dimension
+        model = LinearModel(jnp.zeros(d), jnp.eye(d), jnp.ones(()), jnp.full((), explore))
+        return State(jnp.zeros((d, d)), jnp.zeros(d), jnp.zeros(()), model)
 
     def ask(self, state: State, key: Key) -> Offer:
         return Offer(state.model)
 
     def tell(self, state: State, memo: tuple, estimate: MomentEstimate) -> State:
-        return _accumulate(state, estimate)
+        gram, moment = state.gram + estimate.gram, state.moment + estimate.moment
+        return state._replace(gram=gram, moment=moment, reports=state.reports + 1)
+
+
+@configuration("dimension", "growth")
+class PaperLinUcb(SummedMoments):
+    """The algorithm box, constants included."""
+
+    sigma: float
+    alpha: float
+    rounds: float
+
+    def init(self) -> State:
+        return self._start(explore=0.0)
 
     def refresh(self, state: State) -> State:
         ridge = jnp.maximum(2 * self._spectral_noise(state.reports), 1.0)
@@ -77,24 +90,16 @@ class PaperLinUcb:
 
 
 @configuration("dimension", "growth")
-class PracticalLinUcb:
+class PracticalLinUcb(SummedMoments):
     """The rule we recommend."""
 
-    dimension: int
-    growth: float
     deviation: float
     ridge: float
     bonus: float
     warm: float
 
     def init(self) -> State:
-        return _start(self.dimension, explore=1.0)
-
-    def ask(self, state: State, key: Key) -> Offer:
-        return Offer(state.model)
-
-    def tell(self, state: State, memo: tuple, estimate: MomentEstimate) -> State:
-        return _accumulate(state, estimate)
+        return self._start(explore=1.0)
 
     def refresh(self, state: State) -> State:
         d, time = self.dimension, state.reports
@@ -103,17 +108,6 @@ class PracticalLinUcb:
         width = self.bonus * (jnp.sqrt(ridge) + jnp.sqrt(d * jnp.log1p(time / d)))
         explore = jnp.where(time < self.warm * d, 1.0, 0.0)
         return state._replace(model=LinearModel(precision @ state.moment, precision, width, explore))
-
-
-def _start(dimension: int, explore: float) -> State:
-    d = dimension
-    model = LinearModel(jnp.zeros(d), jnp.eye(d), jnp.ones(()), jnp.full((), explore))
-    return State(jnp.zeros((d, d)), jnp.zeros(d), jnp.zeros(()), model)
-
-
-def _accumulate(state: State, estimate: MomentEstimate) -> State:
-    gram, moment = state.gram + estimate.gram, state.moment + estimate.moment
-    return state._replace(gram=gram, moment=moment, reports=state.reports + 1)
 
 
 def build(task: Task, noise: Noise) -> PaperLinUcb | PracticalLinUcb:

@@ -29,6 +29,7 @@ The constants of "published" are recalled and not yet checked against the printe
 """
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import jax
@@ -57,11 +58,13 @@ class Memo(NamedTuple):
     seal: jax.Array
 
 
+@dataclass(frozen=True, kw_only=True)
 class Eliminating(ABC):
     """What both rules share."""
 
     arms: int
     epsilon: float
+    failure: float
 
     def init(self) -> State:
         zeros = jnp.zeros(self.arms)
@@ -100,10 +103,6 @@ class Eliminating(ABC):
 class PublishedElimination(Eliminating):
     """The algorithm box, constants included."""
 
-    arms: int
-    epsilon: float
-    failure: float
-
     def _logs(self, state: State) -> tuple[jax.Array, jax.Array]:
         events = jnp.sum(state.alive) * state.epoch**2 / self.failure
         return jnp.log(8 * events), jnp.log(4 * events)
@@ -125,9 +124,6 @@ class PublishedElimination(Eliminating):
 class PracticalElimination(Eliminating):
     """Short epochs, nothing forgotten, widths for differences."""
 
-    arms: int
-    epsilon: float
-    failure: float
     first: float
 
     def _length(self, state: State) -> jax.Array:

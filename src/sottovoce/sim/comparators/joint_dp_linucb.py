@@ -22,6 +22,7 @@ matrix indefinite (which happens with probability alpha at most) the last model 
 """
 
 import math
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import jax
@@ -43,11 +44,13 @@ class State(NamedTuple):
     model: LinearModel
 
 
+@dataclass(frozen=True, kw_only=True)
 class Curator:
     """What both rules share: one noisy tree, fed with raw data."""
 
     domain: Moments
     levels: int
+    growth: float
     scale: float
 
     def _start(self, explore: float) -> State:
@@ -68,10 +71,6 @@ class Curator:
 class PublishedJointLinUcb(Curator):
     """The algorithm box, constants included."""
 
-    domain: Moments
-    levels: int
-    growth: float
-    scale: float
     rounds: float
     alpha: float
     spread: float
@@ -100,10 +99,6 @@ class PublishedJointLinUcb(Curator):
 class PracticalJointLinUcb(Curator):
     """The rule for fair comparisons."""
 
-    domain: Moments
-    levels: int
-    growth: float
-    scale: float
     ridge: float
     bonus: float
     warm: float

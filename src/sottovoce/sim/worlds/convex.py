@@ -4,9 +4,9 @@ The regret is against the best fixed point in hindsight. The target may move on 
 for both losses the best fixed point lies too; so the comparators are points of that segment.
 """
 
-import dataclasses
 from abc import ABC, abstractmethod
-from typing import Any, NamedTuple, cast
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -25,6 +25,7 @@ class Target(NamedTuple):
     noise: jax.Array
 
 
+@dataclass(frozen=True, kw_only=True)
 class _Moving(ABC):
     """What both losses share. Distances are measured between points as they are played, in units of the diameter.
 
@@ -37,17 +38,17 @@ class _Moving(ABC):
     """
 
     region: Any
-    motion: str
-    depth: float
-    noise: float
-    period: float
-    start: Any
-    end: Any
+    motion: str = "fixed"
+    depth: float = 0.5
+    noise: float = 0.0
+    period: float = 2000.0
+    start: Drawn = None
+    end: Drawn = None
 
     def sample(self, key: Key) -> Any:
         first, second = jax.random.split(key)
         start, end = self._at_depth(first), self._at_depth(second)
-        return dataclasses.replace(cast(Any, self), start=start, end=end)
+        return replace(self, start=start, end=end)
 
     @abstractmethod
     def _loss(self, target: jax.Array, points: jax.Array) -> jax.Array: ...
@@ -88,14 +89,7 @@ class Quadratic(_Moving):
     `kink` is the share of the plain distance in the loss: with it the loss is strongly convex but not smooth.
     """
 
-    region: Any
-    motion: str = "fixed"
-    depth: float = 0.5
-    noise: float = 0.0
-    period: float = 2000.0
     kink: float = 0.0
-    start: Drawn = None
-    end: Drawn = None
 
     def _loss(self, target: jax.Array, points: jax.Array) -> jax.Array:
         apart = (points - target) / (2 * self.region.outer)
@@ -107,14 +101,7 @@ class Quadratic(_Moving):
 class Absolute(_Moving):
     """`steepness` times the distance: convex, not smooth; by default in units of the diameter, so losses in [0, 1]."""
 
-    region: Any
-    motion: str = "fixed"
-    depth: float = 0.5
-    noise: float = 0.0
-    period: float = 2000.0
     steepness: float = 0.0
-    start: Drawn = None
-    end: Drawn = None
 
     def _loss(self, target: jax.Array, points: jax.Array) -> jax.Array:
         apart = points - target

@@ -13,12 +13,7 @@ from sottovoce.sim.worlds.linear import Features
 class Binary(Features):
     """Rewards 0 or 1; the chance of a 1 is the mean of the link ("logistic" or "probit") at <x, theta*>."""
 
-    dimension: int
-    arms: int
-    contexts: str = "isotropic"
-    link: Drawn = "logistic"
-    theta: Drawn = None
-    actions: Drawn = None
+    link: Drawn
 
     def _mean(self, z: jax.Array) -> jax.Array:
         return Link(self.link).mean(jnp, z)
@@ -32,12 +27,7 @@ class Binary(Features):
 class Poisson(Features):
     """Counts whose logarithmic mean is <x, theta*>; more than `maximum` counts as `maximum`, in the regret too."""
 
-    dimension: int
-    arms: int
-    contexts: str = "isotropic"
     maximum: float = 6.0
-    theta: Drawn = None
-    actions: Drawn = None
 
     def _chances(self, z: jax.Array) -> jax.Array:
         """P(count <= k) for k = 0, ..., maximum - 1, along a new last axis."""

@@ -1,8 +1,8 @@
 """Contextual worlds whose mean reward depends on <x, theta*>, and the linear one: rewards +1 or -1 with that mean."""
 
-import dataclasses
 from abc import ABC, abstractmethod
-from typing import Any, cast
+from dataclasses import dataclass, replace
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -18,6 +18,7 @@ PHASE = 1.6
 """Each phase of adversarial contexts is so many times as long as the one before."""
 
 
+@dataclass(frozen=True, kw_only=True)
 class Features(ABC):
     """What all contextual worlds share. `contexts` says how the features of the actions come about.
 
@@ -32,14 +33,14 @@ class Features(ABC):
 
     dimension: int
     arms: int
-    contexts: str
-    theta: Any
-    actions: Any
+    contexts: str = "isotropic"
+    theta: Drawn = None
+    actions: Drawn = None
 
     def sample(self, key: Key) -> Any:
         theta_key, actions_key = jax.random.split(key)
         theta = _on_sphere(jax.random.normal(theta_key, (self.dimension,)))
-        return dataclasses.replace(cast(Any, self), theta=theta, actions=self._actions(actions_key))
+        return replace(self, theta=theta, actions=self._actions(actions_key))
 
     def _actions(self, key: Key) -> jax.Array | None:
         drawn = jax.random.normal(key, (self.arms, self.dimension))
@@ -74,12 +75,6 @@ class Features(ABC):
 @configuration("dimension", "arms", "contexts")
 class Linear(Features):
     """Rewards are +1 or -1 with mean <x, theta*>."""
-
-    dimension: int
-    arms: int
-    contexts: str = "isotropic"
-    theta: Drawn = None
-    actions: Drawn = None
 
     def _mean(self, z: jax.Array) -> jax.Array:
         return z
