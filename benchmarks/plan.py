@@ -22,7 +22,7 @@ TASKS = [
     Study(learner="ucb", arms=5, epsilon=[1.0], rounds=10_000, options={"gap": 0.25}),
     Study(learner="thompson", arms=10, epsilon=[1.0], rounds=20_000, options={"gap": 0.2}),
     Study(learner="exp3", arms=5, epsilon=[2.0], rounds=10_000, options={"gap": 0.3}),
-    Study(learner="lil-ucb", arms=5, epsilon=[1.0], rounds=100_000, options={"losses": [0.1, 0.4, 0.4, 0.5, 0.5]}),
+    Study(learner="lil-ucb", arms=5, epsilon=[1.0], rounds=100_000, options={"rewards": [0.9, 0.6, 0.6, 0.5, 0.5]}),
     Study(learner="linucb", arms=10, dimension=5, epsilon=[4.0], rounds=20_000, options={"contexts": "isotropic"}),
     Study(learner="two-point", dimension=10, epsilon=[1.0], rounds=16_000, options={"steepness": 1.0}),
 ]

@@ -70,8 +70,8 @@ class HiddenAction:
         flipped = entropy < 1 / (1 + math.exp(self.epsilon))
         return jnp.where(flipped, 1 - self.open.act(public, context, 0.5), self.open.act(public, context, 0.5))
 
-    def message(self, public: Any, context: Any, action: Any, outcome: Any) -> Any:
-        return self.open.message(public, context, action, outcome)
+    def message(self, public: Any, context: Any, action: Any, reward: Any) -> Any:
+        return self.open.message(public, context, action, reward)
 
     @property
     def domain(self) -> Any:

@@ -4,9 +4,9 @@
     python experiments/rejected_designs.py --quick    a short look, to see that it works
 
 - the slope, one private bit: what this product does.
-- each loss with noise of its own, half the budget each: private, but a slope is a difference over a short distance, so
+- each reward with its own noise, half the budget each: private, but a slope is a difference over a short distance, so
   the points must be far apart, and the method is as slow as with one point.
-- both losses with the same noise: the noise cancels in the difference. It learns as if there were no privacy, because
+- both rewards with the same noise: the noise cancels in the difference. It learns as if there were no privacy, because
   there is none (tests/theorems/test_rejected_designs.py).
 """
 
@@ -32,7 +32,7 @@ matplotlib.use("Agg")
 from matplotlib import pyplot as plt
 
 DIMENSION, EPSILON = 10, 1.0
-LOSSES = Interval(0.0, 1.5)
+REWARDS = Interval(-0.5, 1.0)
 
 
 class Memo(NamedTuple):
@@ -41,8 +41,8 @@ class Memo(NamedTuple):
 
 
 @configuration("shared")
-class NoiseOnLosses:
-    """Two-point descent that hears two noisy losses instead of a slope. The key of the noise travels in the memo."""
+class NoiseOnRewards:
+    """Two-point descent that hears two noisy rewards instead of a slope. The key of the noise travels in the memo."""
 
     descent: SlopeDescent
     channel: Any
@@ -57,21 +57,21 @@ class NoiseOnLosses:
 
     def tell(self, state: Any, memo: Memo, estimate: jax.Array) -> Any:
         keys = jax.random.split(unsealed(memo.key))
-        messages = (estimate - LOSSES.middle) / LOSSES.half
+        messages = (estimate - REWARDS.middle) / REWARDS.half
         heard = [self.channel.draw(messages[i : i + 1], keys[0 if self.shared else i])[0] for i in range(2)]
-        noisy = estimate + (heard[0] - messages[0]) * LOSSES.half if self.shared else jnp.stack(heard) * LOSSES.half
+        noisy = estimate + (heard[0] - messages[0]) * REWARDS.half if self.shared else jnp.stack(heard) * REWARDS.half
         slope = (noisy[0] - noisy[1]) / (2 * self.descent.explore)
         return self.descent.tell(state, memo.directions, slope)
 
 
 class LoudUser:
-    """Says both losses aloud; the noise is added where the experiment can see it."""
+    """Says both rewards aloud; the noise is added where the experiment can see it."""
 
     def act(self, public: Any, context: Any, entropy: Any) -> Any:
         return public
 
-    def message(self, public: Any, context: Any, action: Any, outcome: Any) -> Any:
-        return outcome
+    def message(self, public: Any, context: Any, action: Any, reward: Any) -> Any:
+        return reward
 
 
 def run(design: str, rounds: int, seeds: int) -> Trace:
@@ -82,10 +82,10 @@ def run(design: str, rounds: int, seeds: int) -> Trace:
     if design == "the slope":
         learner, user, mechanism = halves(contract)
         return simulate(learner, user, world, mechanism=mechanism, **how)
-    shared = design == "the same noise on both losses"
-    mechanism = calibrate("levels", LOSSES, budget(EPSILON if shared else EPSILON / 2))
+    shared = design == "the same noise on both rewards"
+    mechanism = calibrate("levels", REWARDS, budget(EPSILON if shared else EPSILON / 2))
     descent = halves(contract, private=False).learner if shared else _far_apart(noise_of(mechanism).variance, rounds)
-    learner = NoiseOnLosses(descent=descent, channel=channel_of(mechanism), shared=shared)
+    learner = NoiseOnRewards(descent=descent, channel=channel_of(mechanism), shared=shared)
     return simulate(learner, LoudUser(), world, mechanism=None, **how)
 
 
@@ -101,13 +101,13 @@ def _far_apart(variance: float, rounds: int) -> SlopeDescent:
 
 DESIGNS = {
     "the slope": "#0b6e4f",
-    "its own noise on each loss": "#b23a48",
-    "the same noise on both losses": "#2b2d42",
+    "its own noise on each reward": "#b23a48",
+    "the same noise on both rewards": "#2b2d42",
 }
 PROMISES = {
     "the slope": "epsilon 1",
-    "its own noise on each loss": "epsilon 1, by halves",
-    "the same noise on both losses": "nothing",
+    "its own noise on each reward": "epsilon 1, by halves",
+    "the same noise on both rewards": "nothing",
 }
 
 

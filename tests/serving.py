@@ -57,7 +57,7 @@ def contract(**numbers: Any) -> Contract:
 
 
 def honest(contract: Contract, gate: int = 0, outcome: float = 0.3) -> bytes:
-    """What an honest device sends: a loss, or features and how wrong the model was."""
+    """What an honest device sends: a reward, or features and how wrong the model was."""
     mechanism = mechanism_from(contract.task, contract.gates[gate])
     domain: Any = mechanism.domain
     if isinstance(domain, Interval):

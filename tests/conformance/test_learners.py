@@ -97,6 +97,24 @@ def test_state_holds_arrays_only_and_configuration_is_frozen(each: Ready):
         setattr(each.learner, "arms", 3)  # noqa: B010
 
 
+@pytest.mark.parametrize("name", [name for name in sorted(LEARNERS) if algorithms()[name].actions == "arms"])
+def test_a_loop_by_hand_with_rewards_finds_the_best_arm(name: str):
+    """No world, no user, no noise: ask, tell the reward. Fixed keys; by chance an arm is asked 150 times of 600."""
+    learner = ready(name, private=False, rounds=600, arms=4).learner
+    draw, asked = np.random.default_rng(0), []
+    ask, tell, state = jax.jit(learner.ask), jax.jit(learner.tell), learner.init()
+    for round in range(600):
+        offer = ask(state, simulation_key(round))
+        asked.append(int(offer.public))
+        reward = float(draw.random() < (0.1, 0.1, 0.9, 0.1)[asked[-1]])
+        state = tell(state, offer.memo, reward)
+    if hasattr(learner, "recommend"):
+        recommended = np.asarray(learner.recommend(state))
+        assert recommended[2] if recommended.ndim else recommended == 2
+    else:
+        assert asked[300:].count(2) > 200
+
+
 TOO_SLOW = {"pyramid"}
 """At epsilon 4 it has made no cut in this world after a million rounds. It would pass, but only because the middle of
 the ball, where it waits, is below half of uniform play. That it moves is shown in tests/learners/test_pyramid.py."""

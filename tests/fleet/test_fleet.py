@@ -126,8 +126,8 @@ def test_people_come_in_cohorts_and_every_report_is_sent_alone_and_counted():
         "epsilon": 2.0, "bytes_per_report": 1, "seconds": 0,
     }  # fmt: skip
     assert len(server.reports) == server.calls["reports"] == 25
-    arms, losses = np.arange(25) % 3, np.array(result.world.losses)
-    assert result.regret == pytest.approx((losses - losses.min())[arms].sum())
+    arms, rewards = np.arange(25) % 3, np.array(result.world.rewards)
+    assert result.regret == pytest.approx((rewards.max() - rewards)[arms].sum())
     assert result.regret_uniform == pytest.approx(25 * 0.2 * 2 / 3)
 
 

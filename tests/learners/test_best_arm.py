@@ -10,7 +10,8 @@ import pytest
 
 from catalogue import ready
 from sottovoce.lab.study.cells import Study, cells_of
-from sottovoce.learners.pure_exploration.fixed_budget import halving, rejects
+from sottovoce.learners.pure_exploration.sequential_halving import halving
+from sottovoce.learners.pure_exploration.successive_rejects import rejects
 from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.report.confidence import clopper_pearson
 from sottovoce.sim.host import simulate_on_host
@@ -22,28 +23,28 @@ TOP = {"arms": 6, "choose": 2, "groups": 1}
 BLOCKS = {"arms": 6, "choose": 1, "groups": 2}
 
 
-def published_halving(losses: np.ndarray, budget: int, samples: str) -> list[list[int]]:
+def published_halving(rewards: np.ndarray, budget: int, samples: str) -> list[list[int]]:
     """Karnin et al. 2013, from the paper's box: the arms that are left after each phase."""
-    left, used, sets = list(range(len(losses))), 0, []
-    phases = math.ceil(math.log2(len(losses)))
+    left, used, sets = list(range(len(rewards))), 0, []
+    phases = math.ceil(math.log2(len(rewards)))
     for _ in range(phases):
         pulls = math.floor(budget / (len(left) * phases))
         start = used if samples == "fresh" else 0
-        left = sorted(left, key=lambda arm, a=start, b=used + pulls: losses[arm, a:b].mean())
+        left = sorted(left, key=lambda arm, a=start, b=used + pulls: -rewards[arm, a:b].mean())
         left = left[: math.ceil(len(left) / 2)]
         used += pulls
         sets.append(sorted(left))
     return sets
 
 
-def published_rejects(losses: np.ndarray, budget: int) -> list[list[int]]:
+def published_rejects(rewards: np.ndarray, budget: int) -> list[list[int]]:
     """Audibert et al. 2010, from the paper's box: the arms that are left after each phase."""
-    count = len(losses)
+    count = len(rewards)
     logarithm = 1 / 2 + sum(1 / i for i in range(2, count + 1))
     left, sets = list(range(count)), []
     for k in range(1, count):
         pulls = math.ceil((budget - count) / logarithm / (count + 1 - k))
-        left.remove(max(left, key=lambda arm, n=pulls: losses[arm, :n].mean()))
+        left.remove(min(left, key=lambda arm, n=pulls: rewards[arm, :n].mean()))
         sets.append(list(left))
     return sets
 
@@ -54,13 +55,13 @@ def published_rejects(losses: np.ndarray, budget: int) -> list[list[int]]:
 )
 @pytest.mark.parametrize(("arms", "budget"), [(7, 300), (6, 45)])
 def test_without_noise_the_arms_are_dropped_as_published(name: str, preset: str, arms: int, budget: int):
-    """Given losses; the pulls of an arm come in its own order, so only the schedule and the means decide."""
-    losses = np.random.default_rng(arms).random((arms, budget))
+    """Given rewards; the pulls of an arm come in its own order, so only the schedule and the means decide."""
+    rewards = np.random.default_rng(arms).random((arms, budget))
     samples = "fresh" if preset == "fresh" else "all"
     expected = (
-        published_rejects(losses, budget)
+        published_rejects(rewards, budget)
         if name == "successive-rejects"
-        else published_halving(losses, budget, samples)
+        else published_halving(rewards, budget, samples)
     )
     learner = ready(name, preset, private=False, arms=arms, rounds=budget).learner
     pulls, sets = np.zeros(arms, int), []
@@ -70,7 +71,7 @@ def test_without_noise_the_arms_are_dropped_as_published(name: str, preset: str,
             arm = int(ask(state, simulation_key(int(pulls.sum()))).memo)
             assert state.active[arm]
             before = state.phase
-            state = tell(state, jnp.asarray(arm), jnp.asarray(losses[arm, pulls[arm]]))
+            state = tell(state, jnp.asarray(arm), jnp.asarray(rewards[arm, pulls[arm]]))
             pulls[arm] += 1
             if state.phase > before:
                 sets.append(np.flatnonzero(state.active).tolist())
@@ -97,7 +98,7 @@ def test_no_schedule_asks_more_people_than_there_are(arms: int):
 def test_wrong_answers_are_as_rare_as_the_theorem_says(name: str, preset: str, rounds: int):
     """400 seeds, one-bit reports at epsilon 4; the bound is about 0.1 to 0.15. False-alarm rate 1e-6."""
     each = ready(name, preset, rounds=rounds)
-    world = world_of("arms", arms=4, gap=0.8, loss=0.9)
+    world = world_of("arms", arms=4, gap=0.8, reward=0.1)
     trace = simulate(each.learner, each.user, world, rounds=rounds, mechanism=each.mechanism, seeds=400)
     assert each.mechanism is not None
     reach = 0.5 / math.tanh(2.0)  # of one bit at epsilon 4, around the middle of [0, 1]
@@ -139,7 +140,7 @@ def test_late_reports_do_not_break_a_fixed_budget(name: str):
 
 def test_the_plain_loop_gives_the_same_sets():
     each = ready("clucb", epsilon=8.0, rounds=20, **TOP)
-    parts = (each.learner, each.user, world_of("arms", arms=6, gap=0.9, loss=0.95, alpha=1.0))
+    parts = (each.learner, each.user, world_of("arms", arms=6, gap=0.9, reward=0.05, alpha=1.0))
     compiled = simulate(*parts, rounds=20, mechanism=each.mechanism, seeds=1)
     plain = simulate_on_host(*parts, rounds=20, mechanism=each.mechanism, seeds=1)
     assert compiled.recommended is not None
@@ -182,7 +183,7 @@ def test_clucb_without_noise_is_the_published_algorithm(preset: str, shape: dict
                 assert arm in disputed
                 assert width[arm] == pytest.approx(max(width[i] for i in disputed), rel=1e-12)
             reward = rng.uniform(0.1, 0.2) + 0.7 * (arm in (1, 4))
-            state = tell(state, jnp.asarray(arm), jnp.asarray(1 - reward))
+            state = tell(state, jnp.asarray(arm), jnp.asarray(reward))
             pulls[arm] += 1
             rewards[arm] += reward
             rounds += 1
@@ -196,7 +197,7 @@ def test_clucb_without_noise_is_the_published_algorithm(preset: str, shape: dict
 @pytest.mark.parametrize("shape", [TOP, BLOCKS], ids=["top", "blocks"])
 def test_clucb_finds_the_best_set_and_stops_sooner_with_less_noise(shape: dict):
     """Fixed seeds, confidence 0.95: of 40 runs at most four wrong (more has probability 4.8 % at exactly 95 %)."""
-    world, samples = world_of("arms", arms=6, losses=[0.05, 0.1, 0.5, 0.6, 0.7, 0.95]), {}
+    world, samples = world_of("arms", arms=6, rewards=[0.95, 0.9, 0.5, 0.4, 0.3, 0.05]), {}
     for epsilon in (1.0, 4.0):
         each = ready("clucb", epsilon=epsilon, rounds=60_000, **shape)
         trace = simulate(each.learner, each.user, world, rounds=60_000, mechanism=each.mechanism, seeds=40)
@@ -210,9 +211,9 @@ def test_clucb_finds_the_best_set_and_stops_sooner_with_less_noise(shape: dict):
 
 def test_clucb_stops_whatever_the_rounding():
     """Where the weights of sets were compared, one of these 20 seeds never stopped: equal sums were rounded apart."""
-    losses = [0.1, 0.15, 0.2, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7]
+    rewards = [0.9, 0.85, 0.8, 0.6, 0.55, 0.5, 0.45, 0.4, 0.35, 0.3]
     each = ready("clucb", epsilon=2.0, arms=10, choose=3, rounds=10_000)
-    world = world_of("arms", arms=10, losses=losses)
+    world = world_of("arms", arms=10, rewards=rewards)
     trace = simulate(each.learner, each.user, world, rounds=10_000, mechanism=each.mechanism, seeds=20)
     assert trace.samples.max() < 10_000
 
@@ -243,9 +244,9 @@ def test_every_preset_of_a_study_is_asked_the_same_question():
 
 def test_the_gaps_of_arms_rise_like_a_power():
     with jax.enable_x64(True):
-        world = world_of("arms", arms=5, gap=0.8, loss=0.9, alpha=0.5).sample(simulation_key(3))
+        world = world_of("arms", arms=5, gap=0.8, reward=0.1, alpha=0.5).sample(simulation_key(3))
         np.testing.assert_allclose(np.sort(world.gaps), 0.8 * np.sqrt(np.arange(5) / 4), atol=1e-12)
-        assert float(jnp.min(world.losses)) == pytest.approx(0.1)
+        assert float(jnp.max(world.rewards)) == pytest.approx(0.9)
 
 
 @pytest.mark.parametrize(

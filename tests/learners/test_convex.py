@@ -11,8 +11,8 @@ from scipy.optimize import minimize
 from catalogue import ready
 from sottovoce import halves, task
 from sottovoce.catalogue.task import algorithms
-from sottovoce.learners.convex.barrier import cholesky, solve, solve_transposed
 from sottovoce.learners.convex.multi_point import orthonormal
+from sottovoce.learners.linalg import cholesky, solve, solve_transposed
 from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.sim.random import simulation_key
 from sottovoce.sim.run import simulate
@@ -23,13 +23,13 @@ TRIANGLE = {"kind": "polytope", "rows": [[1.0, 0.2], [-0.3, 1.0], [-0.6, -1.0]],
 REGIONS = [({"kind": "ball"}, 2), ({"kind": "box"}, 2), ({"kind": "simplex"}, 3), (TRIANGLE, 2)]
 
 
-def follow(learner, losses, rounds: int):
-    """The states and the points of a run against given noise-free losses of points."""
+def follow(learner, rewards, rounds: int):
+    """The states and the points of a run with given noise-free rewards of points."""
     ask, tell, state = jax.jit(learner.ask), jax.jit(learner.tell), learner.init()
     for t in range(rounds):
         offer = ask(state, simulation_key(t))
         yield state, offer
-        state = tell(state, offer.memo, losses(np.array(offer.public)))
+        state = tell(state, offer.memo, rewards(np.array(offer.public)))
 
 
 @pytest.mark.parametrize("name", [name for name in POINTS if name != "interval-search"])
@@ -56,7 +56,7 @@ def test_fkm_without_noise_is_the_published_descent():
     eta = rho / (2 * 0.5 * math.sqrt(500))
     y = np.zeros(2)
     with jax.enable_x64(True):
-        for state, offer in follow(learner, loss, 200):
+        for state, offer in follow(learner, lambda x: 1 - loss(x), 200):
             np.testing.assert_allclose(state.iterate, y, rtol=1e-9, atol=1e-12)
             u = np.array(offer.memo)
             np.testing.assert_allclose(offer.public, y + rho * u, rtol=1e-9)
@@ -74,7 +74,7 @@ def test_barrier_methods_follow_the_regularised_leader(name: str, region: dict, 
         body = learner.region
         barrier = lambda z: -np.sum(np.log(_room(body, z)))  # noqa: E731
         gradients, iterates = np.zeros(body.size), []
-        for t, (state, offer) in enumerate(follow(learner, lambda x: jnp.asarray(np.sum(x**2) / 4), 40)):
+        for t, (state, offer) in enumerate(follow(learner, lambda x: jnp.asarray(1 - np.sum(x**2) / 4), 40)):
             if t % 13 == 1:
                 past = np.array(iterates)
                 objective = lambda z, p=past, g=gradients: (  # noqa: E731
@@ -89,7 +89,7 @@ def test_barrier_methods_follow_the_regularised_leader(name: str, region: dict, 
 
 def _room(region, z: np.ndarray) -> np.ndarray:
     """The arguments of the barrier's logarithms."""
-    match type(region).__name__:
+    match type(region).__name__.removesuffix("Region"):
         case "Ball":
             room = np.array([region.radius**2 - z @ z])
         case "Box":
@@ -135,7 +135,7 @@ def test_slopes_without_noise_are_gradient_descent_on_a_linear_loss(name: str):
     m, d = learner.directions, 2
     y = np.zeros(2)
     with jax.enable_x64(True):
-        for t, (state, offer) in enumerate(follow(learner, lambda x: jnp.asarray(_slopes(x @ slope, x)), 60), 1):
+        for t, (state, offer) in enumerate(follow(learner, lambda x: jnp.asarray(_slopes(-x @ slope, x)), 60), 1):
             np.testing.assert_allclose(state.iterate, y, rtol=1e-6, atol=1e-9)
             u = np.array(offer.memo)
             step = learner.rate / (0.5 * (t + learner.offset)) if name == "two-point-strong" else learner.rate
@@ -143,9 +143,9 @@ def test_slopes_without_noise_are_gradient_descent_on_a_linear_loss(name: str):
             y *= min(1.0, (1 - learner.explore) / np.linalg.norm(y))
 
 
-def _slopes(losses: np.ndarray, points: np.ndarray) -> np.ndarray:
+def _slopes(rewards: np.ndarray, points: np.ndarray) -> np.ndarray:
     pairs = len(points) // 2
-    return (losses[:pairs] - losses[pairs:]) / np.linalg.norm(points[:pairs] - points[pairs:], axis=1)
+    return (rewards[:pairs] - rewards[pairs:]) / np.linalg.norm(points[:pairs] - points[pairs:], axis=1)
 
 
 def test_random_directions_are_orthonormal():

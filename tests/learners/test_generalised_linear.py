@@ -13,7 +13,7 @@ from sottovoce import halves, task
 from sottovoce.lab.study.cells import Study, cells_of
 from sottovoce.privacy.domains import MomentEstimate
 from sottovoce.sim.comparators.gloc import nearest_in_ball
-from sottovoce.sim.comparators.raw import Raw
+from sottovoce.sim.comparators.raw import RawAnswer
 from sottovoce.sim.random import simulation_key
 from sottovoce.sim.run import seed_keys, simulate, world_for
 from sottovoce.sim.worlds import world_of
@@ -135,7 +135,7 @@ def test_oful_is_ridge_regression_with_the_ellipsoid_of_its_theorem():
     with jax.enable_x64(True):
         tell, state = jax.jit(learner.tell), learner.init()
         for x, y in zip(features, 2 * rewards - 1, strict=True):
-            state = tell(state, (), Raw(jnp.asarray(x), jnp.asarray(y)))
+            state = tell(state, (), RawAnswer(jnp.asarray(x), jnp.asarray(y)))
         model = learner.ask(state, simulation_key(0)).public
     gram = features.T @ features + np.eye(3)
     np.testing.assert_allclose(model.theta, np.linalg.solve(gram, features.T @ (2 * rewards - 1)), rtol=1e-9)
@@ -150,7 +150,7 @@ def test_ucb_glm_comes_as_near_to_theta_as_maximum_likelihood():
     with jax.enable_x64(True):
         tell, state = jax.jit(learner.tell), learner.init()
         for x, y in zip(features, rewards, strict=True):
-            state = tell(state, (), Raw(jnp.asarray(x), jnp.asarray(y)))
+            state = tell(state, (), RawAnswer(jnp.asarray(x), jnp.asarray(y)))
     theta = np.zeros(3)
     for _ in range(20):
         chance = special.expit(features @ theta)
@@ -168,7 +168,7 @@ def test_gloc_is_the_published_algorithm():
     with jax.enable_x64(True):
         tell, state = jax.jit(learner.tell), learner.init()
         for x, y in zip(*people(40, theta=(0.0, 0.0, 1.0)), strict=True):
-            state = tell(state, (), Raw(jnp.asarray(x), jnp.asarray(y)))
+            state = tell(state, (), RawAnswer(jnp.asarray(x), jnp.asarray(y)))
             z, residual = x @ anchor, special.expit(x @ anchor) - y
             matrix = matrix + np.outer(x, x)
             descent += residual**2 * (x @ np.linalg.solve(matrix, x)) / (2 * KAPPA)

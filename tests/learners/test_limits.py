@@ -9,7 +9,7 @@ import pytest
 
 from catalogue import ready
 from sottovoce.learners.arms.tsallis_inf import tsallis_weights
-from sottovoce.learners.contextual.linucb import inverse
+from sottovoce.learners.linalg import inverse
 from sottovoce.privacy.domains import MomentEstimate
 from sottovoce.sim.random import simulation_key
 from sottovoce.sim.run import simulate
@@ -45,7 +45,7 @@ def test_tsallis_inf_without_noise_is_the_published_algorithm(estimator: str):
             baseline = np.where(weights >= rate**2, 0.5, 0.0) if estimator == "rv" else np.zeros(4)
             total += baseline
             total[arm] += (loss - baseline[arm]) / weights[arm]
-            state = tell(state, offer.memo, jnp.asarray(loss))
+            state = tell(state, offer.memo, jnp.asarray(1 - loss))
 
 
 def test_tsallis_weights_are_right_from_any_guess():
@@ -80,19 +80,19 @@ def test_kl_ucb_without_noise_plays_the_largest_kl_index():
             arm = int(ask(state, simulation_key(t)).memo)
             if np.all(pulls > 0):
                 assert index(arm) >= max(index(other) for other in range(4)) - 1e-6
-            loss = float(rng.random() < 0.3 + 0.1 * arm)
-            state = learner.tell(state, jnp.asarray(arm), jnp.asarray(loss))
+            reward = float(rng.random() < 0.7 - 0.1 * arm)
+            state = learner.tell(state, jnp.asarray(arm), jnp.asarray(reward))
             pulls[arm] += 1
-            rewards[arm] += 1 - loss
+            rewards[arm] += reward
 
 
 def test_thompson_without_noise_is_the_beta_posterior():
     learner = ready("thompson", private=False).learner
     with jax.enable_x64(True):
         state = learner.init()
-        for loss in (0.0, 1.0, 1.0, 0.25):
-            state = learner.tell(state, jnp.asarray(2), jnp.asarray(loss))
-    np.testing.assert_allclose(state.counts[2], [1.75, 2.25])  # successes and failures, a quarter loss shared
+        for reward in (1.0, 0.0, 0.0, 0.75):
+            state = learner.tell(state, jnp.asarray(2), jnp.asarray(reward))
+    np.testing.assert_allclose(state.counts[2], [1.75, 2.25])  # successes and failures, the last one shared
     assert np.all(np.array(state.counts)[[0, 1, 3]] == 0)
 
 
@@ -160,7 +160,7 @@ def test_exp3_without_noise_is_the_published_algorithm():
             arm, loss = int(offer.memo.arm), float(rng.random() < 0.5)
             assert float(offer.memo.weight) == pytest.approx(weights[arm], rel=1e-9)
             total[arm] += loss / weights[arm]
-            state = tell(state, offer.memo, jnp.asarray(loss))
+            state = tell(state, offer.memo, jnp.asarray(1 - loss))
 
 
 def test_ucb_plays_the_largest_index_of_its_formula():
@@ -169,18 +169,18 @@ def test_ucb_plays_the_largest_index_of_its_formula():
     sigma = math.sqrt(2 * math.log(1.25 / 1e-5))
     assert each.learner.proxy == pytest.approx(0.25 + sigma**2)
     rng = np.random.default_rng(0)
-    pulls, losses = np.zeros(4), np.zeros(4)
+    pulls, rewards = np.zeros(4), np.zeros(4)
     with jax.enable_x64(True):
         ask, state = jax.jit(each.learner.ask), each.learner.init()
         for t in range(200):
             arm = int(ask(state, simulation_key(t)).memo)
             if np.all(pulls > 0):
                 width = np.sqrt(2 * 2.1 * (0.25 + sigma**2) * math.log(pulls.sum()) / pulls)
-                assert arm == np.argmax(-losses / pulls + width)
+                assert arm == np.argmax(rewards / pulls + width)
             estimate = rng.normal(0.5, sigma)
             state = each.learner.tell(state, jnp.asarray(arm), jnp.asarray(estimate))
             pulls[arm] += 1
-            losses[arm] += estimate
+            rewards[arm] += estimate
 
 
 def test_kl_ucb_plus_plus_explores_an_arm_less_the_more_it_was_played():

@@ -32,7 +32,7 @@ def learner_of(preset: str = "practical", dimension: int = 2, **numbers) -> Pyra
 
 
 def nearly_silent(learner: Pyramid) -> Pyramid:
-    """The same learner for losses that are heard exactly: one answer at a point is enough."""
+    """The same learner for rewards that are heard exactly: one answer at a point is enough."""
     return dataclasses.replace(learner, proxy=1e-35)
 
 
@@ -41,7 +41,7 @@ def follow(learner: Pyramid, loss, rounds: int):
     ask, tell, state = jax.jit(learner.ask), jax.jit(learner.tell), jax.tree.map(np.array, learner.init())
     for t in range(rounds):
         offer = ask(state, simulation_key(t))
-        after = jax.tree.map(np.array, tell(state, offer.memo, loss(np.array(offer.public))))
+        after = jax.tree.map(np.array, tell(state, offer.memo, 1 - loss(np.array(offer.public))))
         yield state, after
         state = after
 

@@ -33,7 +33,7 @@ def region(request: pytest.FixtureRequest):
 
 
 def kind(region) -> str:
-    return type(region).__name__.lower()
+    return type(region).__name__.removesuffix("Region").lower()
 
 
 def test_the_barrier_has_the_derivatives_it_says(region):

@@ -11,7 +11,7 @@ from sottovoce.sim.host import simulate_on_host
 from sottovoce.sim.run import simulate
 from sottovoce.sim.worlds import world_of
 
-EASY = {"arms": 3, "losses": [0.05, 0.6, 0.7]}
+EASY = {"arms": 3, "rewards": [0.95, 0.4, 0.3]}
 
 
 def test_lil_ucb_finds_the_best_arm_and_stops_asking():
@@ -76,6 +76,6 @@ def test_laplace_noise_is_refused_by_what_needs_sub_gaussian_estimates():
         learner_of(ready("lil-ucb").task, noise)
 
 
-def test_losses_of_your_own_need_one_number_per_arm():
+def test_rewards_of_your_own_need_one_number_per_arm():
     with pytest.raises(ConfigurationError, match="one number per arm: 3, got 2"):
-        world_of("arms", arms=3, losses=[0.1, 0.2])
+        world_of("arms", arms=3, rewards=[0.1, 0.2])

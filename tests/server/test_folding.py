@@ -41,12 +41,14 @@ def published(one: Publication) -> Published:
     return msgspec.msgpack.decode(one.body, type=Published)
 
 
-def journal(contract: Contract, count: int, gates: int = 1, losses: tuple[float, ...] = (0.9, 0.5, 0.1)) -> list[Entry]:
+def journal(
+    contract: Contract, count: int, gates: int = 1, rewards: tuple[float, ...] = (0.9, 0.5, 0.1)
+) -> list[Entry]:
     """Reports of people who were offered one arm after the other, through one gate after the other."""
     found = []
     for n in range(count):
         arm, gate = n % 3, n // 3 % gates
-        payload = honest(contract, gate, losses[arm])
+        payload = honest(contract, gate, rewards[arm])
         found.append(Entry(n + 1, Report(1, n.to_bytes(16, "big"), 0, gate, arm.to_bytes(8, "big"), payload)))
     return found
 
@@ -107,14 +109,14 @@ def test_publications_come_where_the_simulator_publishes(learner: str, publish_e
 @pytest.mark.parametrize("learner", ["kl-ucb", "tsallis-inf", "thompson"])
 def test_quieter_reports_weigh_less_and_keep_the_means_right(learner: str):
     """False-alarm rate below 1e-6 an arm: five times the standard error that the summary itself states."""
-    losses, live = (0.8, 0.5, 0.2), contract(learner=learner, publish_every=600, privacy={"epsilon": 4.0})
+    rewards, live = (0.8, 0.5, 0.2), contract(learner=learner, publish_every=600, privacy={"epsilon": 4.0})
     fold = Fold(live)
     offered = {offer.action: offer.memo for offer in published(fold.publication()).offers}
     if len(offered) < 3:  # one that starts with the first arm and remembers nothing but the arm
         offered = {arm: arm.to_bytes(8, "big") for arm in range(3)}
     entries = [
         entry._replace(report=entry.report._replace(context=offered[entry.report.context[-1]]))
-        for entry in journal(live, 600, gates=3, losses=losses)
+        for entry in journal(live, 600, gates=3, rewards=rewards)
     ]
     (last,) = fold.advance(entries)
     mechanisms = [mechanism_from(live.task, gate) for gate in live.gates]
@@ -122,9 +124,9 @@ def test_quieter_reports_weigh_less_and_keep_the_means_right(learner: str):
     assert weights == sorted(weights, reverse=True)
     assert weights[0] == 1.0
     assert weights[-1] < 0.5
-    for loss, estimate in zip(losses, published(last).estimates, strict=True):
+    for reward, estimate in zip(rewards, published(last).estimates, strict=True):
         assert estimate["reports"] == pytest.approx(200 / 3 * sum(weights), rel=0.01)
-        assert abs(estimate["outcome"] - loss) < 5 * estimate["error"]
+        assert abs(estimate["outcome"] - reward) < 5 * estimate["error"]
     assert all(np.all(np.isfinite(leaf)) for leaf in jax.tree.leaves(fold.progress))
 
 
@@ -172,9 +174,9 @@ def test_a_task_that_knows_enough_recommends_and_hears_nothing_more(learner: str
         entries = []
         for n in range(CHUNK):
             offer = pool[n % len(pool)]
-            loss = (0.0, 1.0, 1.0)[offer.action]
+            reward = (1.0, 0.0, 0.0)[offer.action]
             seq += 1
-            payload = honest(live, outcome=loss)
+            payload = honest(live, outcome=reward)
             entries.append(Entry(seq, Report(1, seq.to_bytes(16, "big"), 0, 0, offer.memo, payload)))
         last = next(iter(fold.advance(entries)), None)
         pool = published(fold.publication()).offers or pool

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from catalogue import ready
+from sottovoce.learners.linalg import cholesky
 from sottovoce.privacy.domains import Moments
 from sottovoce.privacy.grid.delta import gaussian_delta
 from sottovoce.sim.comparators.linear_perturbation import Memo as Perturbed
-from sottovoce.sim.comparators.linear_perturbation import cholesky
-from sottovoce.sim.comparators.raw import Raw, RawUser
+from sottovoce.sim.comparators.raw import RawAnswer, RawUser
 from sottovoce.sim.comparators.tree import add, levels_for, open_nodes, radial, released, sprout
 from sottovoce.sim.random import normals, sealed, simulation_key
 from sottovoce.sim.run import simulate
@@ -101,7 +101,7 @@ def test_joint_dp_noise_keeps_the_promise_for_the_worst_two_people():
 def test_the_curator_adds_exactly_the_noise_it_was_calibrated_for():
     """First release of 3,000 curators: exact in the mean, with the calibrated deviation; 5 deviations."""
     learner = ready("joint-dp-linucb", epsilon=1.0).learner
-    raw = Raw(jnp.array([0.6, 0.8, 0.0]), jnp.asarray(1.0))
+    raw = RawAnswer(jnp.array([0.6, 0.8, 0.0]), jnp.asarray(1.0))
     seals = jax.vmap(sealed)(jax.random.split(simulation_key(2), 3000))
     told = jax.jit(jax.vmap(lambda seal: released(learner.tell(learner.init(), seal, raw).tree)))(seals)
     expected = Moments(3, 1.0, math.sqrt(2)).embed(np.array([0.6, 0.8, 0.0]), 1.0)
@@ -120,7 +120,7 @@ def test_one_gradient_moves_a_node_by_no_more_than_its_sensitivity():
         learner = ready("tree-bco", preset).learner
         ask, tell = jax.jit(learner.ask), jax.jit(learner.tell)
         offer = ask(learner.init(), simulation_key(3))
-        totals = [tell(learner.init(), offer.memo, jnp.asarray(loss)).tree.total for loss in (0.0, 1.0)]
+        totals = [tell(learner.init(), offer.memo, jnp.asarray(reward)).tree.total for reward in (0.0, 1.0)]
         moved = float(jnp.linalg.norm(totals[0] - totals[1]))
         assert moved == pytest.approx(2 / learner.rho)
         if expected:
@@ -131,8 +131,8 @@ def test_one_gradient_moves_a_node_by_no_more_than_its_sensitivity():
 
 
 @pytest.mark.parametrize("preset", ["published", "practical"])
-def test_elimination_publishes_each_loss_once_with_laplace_noise(preset: str):
-    """Over a whole run of constant losses: what was published is the exact sum plus one noise per epoch and arm."""
+def test_elimination_publishes_each_reward_once_with_laplace_noise(preset: str):
+    """Over a whole run of constant rewards: what was published is the exact sum plus one noise per epoch and arm."""
     each = ready("dp-successive-elimination", preset, rounds=3000)
     trace = simulate(each.learner, each.user, each.world, rounds=3000, mechanism=None, seeds=4)
     state = trace.state
@@ -153,10 +153,10 @@ def test_elimination_never_drops_the_best_of_two_arms_without_reason():
     assert np.all(trace.state.alive)
 
 
-def test_private_exp3_at_a_huge_budget_hears_the_losses():
+def test_private_exp3_at_a_huge_budget_hears_the_rewards():
     learner = ready("tossou-dimitrakakis", epsilon=12.0).learner
     offer = learner.ask(learner.init(), simulation_key(4))
-    told = learner.tell(learner.init(), offer.memo, jnp.asarray(1.0))
+    told = learner.tell(learner.init(), offer.memo, jnp.asarray(0.0))
     assert float(told.losses[offer.memo.arm]) == pytest.approx(4.0, abs=4 * 20 / 12)
 
 
@@ -164,19 +164,19 @@ def test_private_exp3_at_a_huge_budget_hears_the_losses():
 
 
 def test_linear_perturbation_leaks_at_the_origin_whatever_is_not_linear():
-    """Zheng et al., section 3.1: at x = 0 there is no noise, so two people whose losses differ there are told apart."""
+    """Zheng et al., section 3.1: at x = 0 there is no noise, so people whose rewards differ there are told apart."""
     learner = ready("linear-perturbation", epsilon=0.1).learner
     tell = jax.jit(learner.tell)
     for seed in range(5):
 
-        def state_after(loss: float, point: jax.Array, seed: int):
+        def state_after(reward: float, point: jax.Array, seed: int):
             memo = Perturbed(point, jnp.array([1.0, 0.0]), sealed(simulation_key(seed)))
-            return np.asarray(tell(learner.init(), memo, jnp.asarray(loss)).gradients)
+            return np.asarray(tell(learner.init(), memo, jnp.asarray(reward)).gradients)
 
         origin, edge = jnp.zeros(2), jnp.array([1.0, 0.0])
-        np.testing.assert_array_equal(state_after(0.3, origin, seed), [0.6, 0.0])
-        np.testing.assert_array_equal(state_after(0.0, origin, seed), [0.0, 0.0])  # what every linear loss gives
-        assert abs(state_after(0.3, edge, seed)[0] - 0.6) > 1e-3
+        np.testing.assert_array_equal(state_after(-0.3, origin, seed), [0.6, 0.0])
+        np.testing.assert_array_equal(state_after(0.0, origin, seed), [0.0, 0.0])  # what every linear reward gives
+        assert abs(state_after(-0.3, edge, seed)[0] - 0.6) > 1e-3
 
 
 @pytest.mark.parametrize(("preset", "variance"), [("practical", 3 * 2.0**2), ("published", 2 * 2.0**2 * 2)])
@@ -196,7 +196,7 @@ def test_the_gradient_estimate_of_linear_perturbation_is_unbiased():
 
     def estimate(key):
         offer = learner.ask(state, key)
-        return learner.tell(state, offer.memo, offer.public @ loss).gradients
+        return learner.tell(state, offer.memo, -offer.public @ loss).gradients
 
     found = np.asarray(jax.jit(jax.vmap(estimate))(jax.random.split(simulation_key(5), 20_000)))
     error = found.std(axis=0) / math.sqrt(20_000)

@@ -57,7 +57,7 @@ def test_unit_scale_makes_the_longest_feature_one_long(file: Path):
     )
     assert np.linalg.norm(unit.features, axis=2).max() == pytest.approx(1.0)
     assert np.linalg.norm(as_published.features, axis=2).max() < 0.9
-    assert unit.deaf_regret() == pytest.approx(as_published.deaf_regret())
+    assert unit.longest_regret() == pytest.approx(as_published.longest_regret())
 
 
 def test_always_the_longest_feature_is_played_by_who_hears_nobody(file: Path):
@@ -66,7 +66,7 @@ def test_always_the_longest_feature_is_played_by_who_hears_nobody(file: Path):
     for features in world.features:
         rewards = [float(x @ world.theta) for x in features]
         lost.append(max(rewards) - rewards[max(range(3), key=lambda j: float(features[j] @ features[j]))])
-    assert world.deaf_regret() == pytest.approx(sum(lost) / len(lost))
+    assert world.longest_regret() == pytest.approx(sum(lost) / len(lost))
 
 
 def test_a_rotation_turns_every_number_and_an_honest_learner_does_not_notice(file: Path):

@@ -69,9 +69,9 @@ def test_the_worlds_of_the_plan_are_those_of_the_simulator():
         assert options == options_of(world)
     world = world_of("arms", arms=3)
     assert plan(options={}).uniform_regret == pytest.approx(2000 * 2 / 3 * world.gap)
-    falling = world_of("arms", arms=4, alpha=0.6).sample(jax.random.key(0)).losses
+    falling = world_of("arms", arms=4, alpha=0.6).sample(jax.random.key(0)).rewards
     assert plan(arms=4, options={"alpha": 0.6}).uniform_regret == pytest.approx(
-        2000 * float(falling.mean() - falling.min())
+        2000 * float(falling.max() - falling.mean())
     )
     contract = task("linucb", arms=4, dimension=3, rounds=300, epsilon=4.0)
     trace = simulate(
@@ -167,7 +167,7 @@ def test_what_cannot_be_planned_is_refused_in_words():
     with pytest.raises(UnknownName, match="option of world arms 'gpa'"):
         plan(options={"gpa": 0.1})
     with pytest.raises(ConfigurationError, match="one number per arm: 3, got 2"):
-        plan(options={"losses": [0.1, 0.2]})
+        plan(options={"rewards": [0.1, 0.2]})
     with pytest.raises(ConfigurationError, match="at least one epsilon"):
         plan(epsilon=[])
     with pytest.raises(UnknownName, match="unknown learner"):

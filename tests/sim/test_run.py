@@ -173,7 +173,7 @@ class MyLearner:
 
     def ask(self, state: Threshold, key: jax.Array) -> sv.Offer:
         explore = jax.random.uniform(key) < 0.1
-        arm = jnp.where(explore, jax.random.randint(key, (), 0, 2), jnp.argmin(state.total / state.count))
+        arm = jnp.where(explore, jax.random.randint(key, (), 0, 2), jnp.argmax(state.total / state.count))
         return sv.Offer(arm, arm)
 
     def tell(self, state: Threshold, memo: jax.Array, estimate: jax.Array) -> Threshold:
@@ -186,8 +186,8 @@ class MyUser:
     def act(self, public, context, entropy):
         return public
 
-    def message(self, public, context, action, outcome):
-        return self.domain.embed(outcome)
+    def message(self, public, context, action, reward):
+        return self.domain.embed(reward)
 
 
 class MyWorld:
@@ -195,7 +195,7 @@ class MyWorld:
         return ()
 
     def outcome(self, context, action, key):
-        return jnp.where(action == 1, 2.0, 6.0) + jax.random.uniform(key)
+        return jnp.where(action == 1, 6.0, 2.0) + jax.random.uniform(key)
 
     def regret(self, context, action):
         return jnp.where(action == 1, 0.0, 4.0)

@@ -62,8 +62,8 @@ class RowsUser:
     def act(self, public: Any, context: tuple, entropy: Any) -> Any:
         return self.user.act(public, context[0], entropy)
 
-    def message(self, public: Any, context: tuple, action: Any, outcome: Any) -> Any:
-        return self.user.message(public, context[0], action, outcome)
+    def message(self, public: Any, context: tuple, action: Any, reward: Any) -> Any:
+        return self.user.message(public, context[0], action, reward)
 
 
 def play(parts: Halves, user: RowsUser, people: list, mechanism: Mechanism | None, seed: int, rounds: int = 2):

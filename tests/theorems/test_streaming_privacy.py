@@ -1,6 +1,6 @@
 """Theorem 1 of the paper as a test: reports that are epsilon-LDP make the sequence of actions epsilon-DP.
 
-Two sequences of people that differ in one person, whose losses are turned around: the worst case. A context-free
+Two sequences of people that differ in one person, whose rewards are turned around: the worst case. A context-free
 learner plays both sequences many times. Every action sequence is an event; the ratio of its probabilities must not be
 above e^epsilon. Exact binomial bounds, corrected for the number of events: each audit raises a false alarm with
 probability at most 1e-6, and keys are fixed.
@@ -33,12 +33,12 @@ LEARNERS = ["tsallis-inf", "kl-ucb", "ucb", "exp3", "thompson"]
 LOUDEST = 12.0
 """The largest epsilon of a device: hardly any noise."""
 
-PEOPLE = np.array([[0.0, 1.0], [0.0, 1.0], [1.0, 0.0], [0.0, 1.0]])
-"""The loss of each arm for each person."""
+PEOPLE = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
+"""The reward of each arm for each person."""
 
 
 class Person(NamedTuple):
-    losses: jax.Array
+    rewards: jax.Array
     place: jax.Array
 
 
@@ -52,14 +52,14 @@ class GivenPeople:
         return Person(self.people[round], 2.0**round)
 
     def outcome(self, context: Person, action: jax.Array, key: Key) -> jax.Array:
-        return pick(context.losses, action)
+        return pick(context.rewards, action)
 
     def regret(self, context: Person, action: jax.Array) -> jax.Array:
         return action * context.place
 
 
 def with_another(person: int) -> np.ndarray:
-    """The neighbouring sequence: this person's losses turned around."""
+    """The neighbouring sequence: this person's rewards turned around."""
     people = PEOPLE.copy()
     people[person] = 1 - people[person]
     return people
@@ -128,7 +128,7 @@ def test_the_theorem_is_tight_for_optimistic_learners_and_sees_an_understated_ep
 
 
 def test_a_person_who_comes_last_leaves_no_trace_in_the_actions():
-    """Actions are chosen before the reports: the last person's loss cannot have changed any of them."""
+    """Actions are chosen before the reports: the last person's reward cannot have changed any of them."""
     learner, mechanism = halves_at("ucb", EPSILON)
     same = [sequences(learner, mechanism, people, 1) for people in (PEOPLE, with_another(ROUNDS - 1))]
     np.testing.assert_array_equal(*same)

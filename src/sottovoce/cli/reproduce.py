@@ -87,9 +87,9 @@ def movielens(
 
     from sottovoce.cli.simulate import run
     from sottovoce.lab.study.cells import Study
-    from sottovoce.sim.worlds.movielens import MovieLens
+    from sottovoce.sim.worlds.movielens import movielens_of
 
-    world = MovieLens(dimension=rank, arms=movies, path=str(data or ""))
+    world = movielens_of(dimension=rank, arms=movies, path=str(data or ""))
     if replay:
         _replay(world, rounds, json)
         return
@@ -107,8 +107,8 @@ def movielens(
         options={name: value for name, value in options.items() if value is not None},
     )
     run(study, out, beside=_as_published(study), fresh=fresh, parquet=False, json=json)
-    deaf = f"Hearing nobody: always the longest feature loses {rounds * world.deaf_regret():,.0f} in as many rounds."
-    Console().print(deaf, highlight=False)
+    lost = f"{rounds * world.longest_regret():,.0f}"
+    Console().print(f"Hearing nobody: always the longest feature loses {lost} in as many rounds.", highlight=False)
 
 
 def _as_published(study: "Study") -> "list[Cell]":

@@ -6,9 +6,17 @@ from sottovoce.catalogue.task import Task, algorithm_of
 from sottovoce.learners.arms import exp3, kl_ucb, thompson, tsallis_inf, ucb
 from sottovoce.learners.base import Learner
 from sottovoce.learners.contextual import glm, gradient, linucb
-from sottovoce.learners.convex import barrier, interval_search, multi_point, one_point, pyramid
+from sottovoce.learners.convex import (
+    agarwal_dekel_xiao,
+    fkm,
+    hazan_levy,
+    interval_search,
+    multi_point,
+    pyramid,
+    saha_tewari,
+)
 from sottovoce.learners.convex.regions import region_of
-from sottovoce.learners.pure_exploration import clucb, fixed_budget, lil_ucb
+from sottovoce.learners.pure_exploration import clucb, lil_ucb, sequential_halving, successive_rejects
 from sottovoce.learners.uniform import UniformArms, UniformContext, UniformPoints
 from sottovoce.privacy.noise import Noise
 from sottovoce.protocol.errors import UnknownName
@@ -21,16 +29,16 @@ LEARNERS: dict[str, Callable[[Task, Noise], Learner]] = {
     "kl-ucb-plus-plus": kl_ucb.build_plus_plus,
     "thompson": thompson.build,
     "lil-ucb": lil_ucb.build,
-    "sequential-halving": fixed_budget.build_halving,
-    "successive-rejects": fixed_budget.build_rejects,
+    "sequential-halving": sequential_halving.build,
+    "successive-rejects": successive_rejects.build,
     "clucb": clucb.build,
     "linucb": linucb.build,
     "glm": glm.build,
     "gradient": gradient.build,
-    "fkm": one_point.build,
-    "agarwal-dekel-xiao": one_point.build,
-    "saha-tewari": barrier.build,
-    "hazan-levy": barrier.build,
+    "fkm": fkm.build,
+    "agarwal-dekel-xiao": agarwal_dekel_xiao.build,
+    "saha-tewari": saha_tewari.build,
+    "hazan-levy": hazan_levy.build,
     "interval-search": interval_search.build,
     "pyramid": pyramid.build,
     "two-point": multi_point.build,

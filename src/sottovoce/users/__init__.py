@@ -25,8 +25,8 @@ class LocalUser(Protocol):
         """The action, chosen locally; `entropy` is a uniform number in [0, 1)."""
         ...
 
-    def message(self, public: Any, context: Any, action: Any, outcome: Any) -> Any:
-        """What is made private: formed by a domain's `embed`, so clipped and bounded."""
+    def message(self, public: Any, context: Any, action: Any, reward: Any) -> Any:
+        """What is reported of a reward (larger is better), before noise; clipped and bounded by a domain's `embed`."""
         ...
 
 

@@ -1,7 +1,7 @@
-"""The user of a generalised linear task: chooses on the device, then whispers the gradient of one loss.
+"""The user of a generalised linear task: chooses on the device, then reports one gradient.
 
-Zheng et al. 2020, Algorithm 3, on the person's side. The loss is that of the link, m(z) - y z with m' = g, at z =
-<x, anchor>; its gradient is (g(z) - y) x. The domain decides what travels and clips it:
+Zheng et al. 2020, Algorithm 3, on the person's side. The gradient is that of the link's own loss, m(z) - y z with
+m' = g, at z = <x, anchor>: it is (g(z) - y) x, where y is the reward. The domain decides what travels and clips it:
 
 - `Moments`: one joint report of (x x', gradient). The paper's third message, z x, is x x' times the public anchor, so
   the server computes it and nobody sends it.
@@ -34,7 +34,7 @@ class GeneralizedUser:
     def act(self, public: GeneralizedModel, context: Any, entropy: Any) -> Any:
         return optimistic_action(public, context, entropy)
 
-    def message(self, public: GeneralizedModel, context: Any, action: Any, outcome: Any) -> Any:
+    def message(self, public: GeneralizedModel, context: Any, action: Any, reward: Any) -> Any:
         xp, features = context.__array_namespace__(), context[action]
         expected = self.link.mean(xp, shorten(xp, features, 1.0) @ public.anchor)
-        return self.domain.embed(features, expected - outcome)
+        return self.domain.embed(features, expected - reward)

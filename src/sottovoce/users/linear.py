@@ -1,4 +1,4 @@
-"""The user of a linear contextual task: chooses on the device, then whispers x x' and y x of the choice."""
+"""The user of a linear contextual task: chooses on the device, then reports x x' and y x of the choice."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -22,8 +22,8 @@ class LinearUser:
     def act(self, public: LinearModel, context: Any, entropy: Any) -> Any:
         return optimistic_action(public, context, entropy)
 
-    def message(self, public: LinearModel, context: Any, action: Any, outcome: Any) -> Any:
-        return self.domain.embed(context[action], outcome)
+    def message(self, public: LinearModel, context: Any, action: Any, reward: Any) -> Any:
+        return self.domain.embed(context[action], reward)
 
 
 def optimistic_action(model: LinearModel | GeneralizedModel, context: Any, entropy: Any) -> Any:

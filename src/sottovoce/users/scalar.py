@@ -1,4 +1,4 @@
-"""The user of every context-free task: plays the action of the offer and whispers one number, the loss."""
+"""The user of every context-free task: plays the action of the offer and reports one number, the reward."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -22,5 +22,5 @@ class ScalarUser:
         """The server chose; context-free offers carry the action."""
         return public
 
-    def message(self, public: Any, context: Any, action: Any, outcome: Any) -> Any:
-        return self.domain.embed(outcome)
+    def message(self, public: Any, context: Any, action: Any, reward: Any) -> Any:
+        return self.domain.embed(reward)

@@ -1,4 +1,4 @@
-"""The user of several points: tries pairs of points on one occasion and whispers the slopes between them."""
+"""The user of several points: tries pairs of points on one occasion and reports the slopes between them."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,9 +10,9 @@ from sottovoce.privacy.domains import Ball, Interval
 class SlopeUser:
     """Algorithm 2 of the paper, on the person's side. The offer's points are pairs: its first half and its second half.
 
-    What is made private is the slope (f(a) - f(b)) / ||a - b||, one number a pair, clipped to the declared steepness;
-    never the two losses by themselves. Noise that both losses share cancels in the slope, and leaves it bare: see
-    docs/errata.md for the designs that this replaces.
+    What is made private is the slope of the reward, (f(a) - f(b)) / ||a - b||, one number a pair, clipped to the
+    declared steepness; never the two rewards by themselves. Noise that both rewards share would cancel in the slope and
+    protect nothing: docs/errata.md describes the designs that this replaces.
 
     >>> import numpy as np
     >>> points = np.array([[0.5, 0.0], [-0.5, 0.0]])
@@ -26,10 +26,10 @@ class SlopeUser:
         """The server chose the points; the person tries them all."""
         return public
 
-    def message(self, public: Any, context: Any, action: Any, outcome: Any) -> Any:
+    def message(self, public: Any, context: Any, action: Any, reward: Any) -> Any:
         xp = action.__array_namespace__()
         pairs = action.shape[0] // 2
         apart = action[:pairs] - action[pairs:]
         distance = xp.sqrt(xp.sum(apart * apart, axis=1))
-        slopes = (outcome[:pairs] - outcome[pairs:]) / xp.maximum(distance, 1e-300)
+        slopes = (reward[:pairs] - reward[pairs:]) / xp.maximum(distance, 1e-300)
         return self.domain.embed(slopes[0] if isinstance(self.domain, Interval) else slopes)

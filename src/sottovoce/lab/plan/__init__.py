@@ -32,7 +32,7 @@ ARMS: dict[str, Callable[[Task, Array], Paths]] = {
 """Who can be foreseen in the world of arms."""
 
 OPTIONS = {
-    "arms": {"gap", "loss", "alpha", "losses"},
+    "arms": {"gap", "reward", "alpha", "rewards"},
     "switching-arms": {"gap", "factor"},
     "linear": {"contexts"},
     "absolute": {"motion", "depth", "noise", "period", "steepness"},
@@ -163,14 +163,14 @@ def _foresee(contract: Task, world: str, options: dict[str, Any]) -> tuple[Paths
 
 def _losses(contract: Task, options: dict[str, Any]) -> Array:
     """Mean losses of the arms, the defaults being those of the worlds."""
-    if "losses" in options:
-        losses = np.asarray(options["losses"], dtype=float)
-        if len(losses) != contract.arms:
-            raise ConfigurationError(f"losses must have one number per arm: {contract.arms}, got {len(losses)}")
-        return losses
+    if "rewards" in options:
+        rewards = np.asarray(options["rewards"], dtype=float)
+        if len(rewards) != contract.arms:
+            raise ConfigurationError(f"rewards must have one number per arm: {contract.arms}, got {len(rewards)}")
+        return 1 - rewards
     behind = np.linspace(0.0, 1.0, contract.arms) ** float(options.get("alpha", 0.0))
     behind[0] = 0.0
-    return float(options.get("loss", 0.5)) - float(options.get("gap", 0.2)) * (1 - behind)
+    return 1 - float(options.get("reward", 0.5)) - float(options.get("gap", 0.2)) * (1 - behind)
 
 
 def _people_to_compare(losses: Array, deviation: float) -> int | None:

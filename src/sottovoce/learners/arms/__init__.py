@@ -1,1 +1,1 @@
-"""Learners that choose one of a few arms for everybody. They speak of losses in [0, 1]."""
+"""Learners that choose one of a few arms for everybody. They are told rewards in [0, 1]."""

@@ -18,6 +18,7 @@ import jax.numpy as jnp
 
 from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Offer, categorical, configuration, largest_noise, pick
+from sottovoce.learners.losses import loss_of
 from sottovoce.privacy.noise import Noise
 
 
@@ -33,7 +34,7 @@ class Memo(NamedTuple):
 
 @configuration("arms", "bounded")
 class Exp3:
-    """See the module's first lines."""
+    """Plays an arm by exponential weights."""
 
     arms: int
     bounded: bool
@@ -49,7 +50,7 @@ class Exp3:
         return Offer(arm, Memo(arm, pick(weights, arm)))
 
     def tell(self, state: State, memo: Memo, estimate: jax.Array) -> State:
-        loss = (estimate - 0.5) / (2 * self.reach) + 0.5
+        loss = (loss_of(estimate) - 0.5) / (2 * self.reach) + 0.5
         loss = loss if self.bounded else jnp.clip(loss, 0.0, 1.0)
         played = jnp.arange(self.arms) == memo.arm
         return State(state.losses + jnp.where(played, loss / memo.weight, 0.0), state.round + 1)

@@ -31,7 +31,7 @@ from sottovoce.privacy.noise import Noise
 
 @configuration("arms", "bounded")
 class KlUcb:
-    """See the module's first lines."""
+    """Plays the arm with the largest Kullback-Leibler upper bound."""
 
     arms: int
     bounded: bool
@@ -52,8 +52,8 @@ class KlUcb:
         return largest(state, index)
 
     def tell(self, state: Tally, memo: jax.Array, estimate: jax.Array) -> Tally:
-        """Rewards in [0, 1]: one minus the loss, mapped from the range of the estimates where that is bounded."""
-        reward = 0.5 - (estimate - 0.5) / (2 * self.reach) if self.bounded else 1 - estimate
+        """Bounded estimates are mapped from their range to [0, 1]."""
+        reward = 0.5 + (estimate - 0.5) / (2 * self.reach) if self.bounded else estimate
         return heard(state, memo, reward)
 
     def _anytime(self, pulls: jax.Array) -> jax.Array:

@@ -25,12 +25,12 @@ from sottovoce.protocol.errors import ConfigurationError
 
 class State(NamedTuple):
     counts: jax.Array
-    """Per arm: how often each level was reported; with Gaussian noise: reports and their sum."""
+    """Per arm: how often each level was reported, the best level first; with Gaussian noise: reports and their sum."""
 
 
 @configuration("arms", "levels")
 class Thompson:
-    """See the module's first lines. `levels` is 0 for Gaussian noise."""
+    """Plays the arm that is best in one draw from the posterior. `levels` is 0 for Gaussian noise."""
 
     arms: int
     levels: int
@@ -42,27 +42,27 @@ class Thompson:
 
     def ask(self, state: State, key: Key) -> Offer:
         draw = self._from_levels(state, key) if self.levels else self._from_normal(state, key)
-        arm = jnp.argmin(draw)
+        arm = jnp.argmax(draw)
         return Offer(arm, arm)
 
     def tell(self, state: State, memo: jax.Array, estimate: jax.Array) -> State:
         if not self.levels:
             return State(state.counts.at[memo].add(jnp.stack([jnp.ones_like(estimate), estimate])))
-        place = ((estimate - 0.5) / (2 * self.reach) + 0.5) * (self.levels - 1)
+        place = (0.5 - (estimate - 0.5) / (2 * self.reach)) * (self.levels - 1)
         below = jnp.clip(jnp.floor(place), 0, self.levels - 2)
         levels, beyond = jnp.arange(self.levels), place - below
         share = jnp.where(levels == below, 1 - beyond, 0.0) + jnp.where(levels == below + 1, beyond, 0.0)
         return State(state.counts.at[memo].add(share))
 
     def _from_levels(self, state: State, key: Key) -> jax.Array:
-        """The mean loss of each arm under one draw of its Dirichlet posterior."""
-        return jax.random.dirichlet(key, 1 + jnp.maximum(state.counts, 0.0)) @ jnp.linspace(0.0, 1.0, self.levels)
+        """The mean reward of each arm under one draw of its Dirichlet posterior."""
+        return jax.random.dirichlet(key, 1 + jnp.maximum(state.counts, 0.0)) @ jnp.linspace(1.0, 0.0, self.levels)
 
     def _from_normal(self, state: State, key: Key) -> jax.Array:
         pulls, total = state.counts.T
         spread = jnp.sqrt(self.proxy / jnp.maximum(pulls, 1.0))
         draw = total / jnp.maximum(pulls, 1.0) + spread * jax.random.normal(key, (self.arms,))
-        return jnp.where(pulls > 0, draw, -jnp.inf)
+        return jnp.where(pulls > 0, draw, jnp.inf)
 
 
 def build(task: Task, noise: Noise) -> Thompson:

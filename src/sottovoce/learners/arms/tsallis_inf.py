@@ -8,7 +8,7 @@ alpha = 1/2; the black box of the paper's private multi-armed bandit (appendix B
     L -> state.losses    x -> state.normaliser    w_t -> state.weights
 
 Departures from the paper, and why:
-- Noise is known, so it is not a surprise. Estimates lie within `reach` M of 1/2 (exactly for randomised response; for
+- The law of the noise is known and used. Estimates lie within `reach` M of 1/2 (exactly for randomised response; for
   Gaussian and Laplace noise they are clipped at the largest noise expected in the horizon) and have second moment v
   around 1/2. The importance-weighted estimator ("iw") is the published one on (Y - 1/2 + M)/(2M) in [0, 1]. The
   reduced-variance one ("rv") uses eta_t = 2/sqrt(v t): on noise-free losses v = 1/4, M = 1/2, which is the published
@@ -25,6 +25,7 @@ import jax.numpy as jnp
 
 from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Offer, categorical, configuration, largest_noise, pick
+from sottovoce.learners.losses import loss_of
 from sottovoce.privacy.noise import Noise
 
 
@@ -43,7 +44,7 @@ class Memo(NamedTuple):
 
 @configuration("arms", "estimator")
 class TsallisInf:
-    """See the module's first lines."""
+    """Plays an arm by the weights of the Tsallis regulariser."""
 
     arms: int
     estimator: str
@@ -62,7 +63,7 @@ class TsallisInf:
         return Offer(arm, Memo(arm, pick(state.weights, arm), self._baseline(state)))
 
     def tell(self, state: State, memo: Memo, estimate: jax.Array) -> State:
-        loss = jnp.clip(estimate, 0.5 - self.clip, 0.5 + self.clip)
+        loss = jnp.clip(loss_of(estimate), 0.5 - self.clip, 0.5 + self.clip)
         weighted = (loss - pick(memo.baseline, memo.arm)) / memo.weight
         played = jnp.arange(self.arms) == memo.arm
         losses = state.losses + memo.baseline + jnp.where(played, weighted, 0.0)

@@ -21,7 +21,7 @@ from sottovoce.privacy.noise import Noise
 
 @configuration("arms")
 class Ucb:
-    """See the module's first lines."""
+    """Plays the arm with the largest mean plus deviation."""
 
     arms: int
     exploration: float
@@ -34,7 +34,7 @@ class Ucb:
     def ask(self, state: Tally, key: Key) -> Offer:
         pulls = jnp.maximum(state.pulls, 1.0)
         level = self.exploration * jnp.log(jnp.maximum(jnp.sum(state.pulls), 1.0)) / pulls
-        index = -state.means + jnp.sqrt(2 * self.proxy * level) + self.tail * level
+        index = state.means + jnp.sqrt(2 * self.proxy * level) + self.tail * level
         return largest(state, index)
 
     def tell(self, state: Tally, memo: jax.Array, estimate: jax.Array) -> Tally:

@@ -1,1 +1,1 @@
-"""Learners that publish a model; every device chooses by itself. They speak of rewards."""
+"""Learners that publish a model; every device chooses by itself."""

@@ -39,8 +39,8 @@ import jax.numpy as jnp
 from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Offer, configuration
 from sottovoce.learners.contextual import gradient
-from sottovoce.learners.contextual.linucb import inverse
-from sottovoce.privacy.domains import MomentEstimate
+from sottovoce.learners.linalg import inverse
+from sottovoce.privacy.domains import MomentEstimate, shorten
 from sottovoce.privacy.noise import Noise
 from sottovoce.protocol.links import link_of
 from sottovoce.protocol.offers import GeneralizedModel
@@ -66,7 +66,7 @@ class State(NamedTuple):
 
 @configuration("dimension")
 class ConfidentGlm:
-    """Algorithm 3; see the module's first lines."""
+    """Algorithm 3: regression on the predictions of noisy gradient descent, with its confidence ellipsoid."""
 
     dimension: int
     rounds: float
@@ -96,7 +96,7 @@ class ConfidentGlm:
         return state._replace(
             gram=state.gram + estimate.gram,
             moment=state.moment + estimate.gram @ memo,
-            anchor=gradient.in_ball(descended, self.radius),
+            anchor=shorten(jnp, descended, self.radius),
             squares=state.squares + estimate.moment @ estimate.moment,
             reports=state.reports + 1,
         )

@@ -16,8 +16,8 @@ Preset `practical` (what we recommend):
   c = step * d / (least slope): a person's features have the second moment 1/d in a direction, if they are spread.
 - What is published is an average of the iterates in which recent ones weigh more, (t/T)^`recency` of them (Shamir and
   Zhang 2013); the gradient is taken at the last iterate, which the device is told as `anchor`.
-- A random action with probability explore * start / t: until the reports outweigh the prior there is nothing to be
-  greedy about, and where everybody sees the same actions greed alone would stay blind.
+- A random action with probability explore * start / t: until the reports outweigh the prior the model knows
+  little, and where everybody sees the same actions greedy play alone would never try the others.
 """
 
 from typing import NamedTuple
@@ -27,6 +27,7 @@ import jax.numpy as jnp
 
 from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Offer, configuration
+from sottovoce.privacy.domains import shorten
 from sottovoce.privacy.noise import Noise
 from sottovoce.protocol.links import link_of
 from sottovoce.protocol.offers import GeneralizedModel
@@ -40,7 +41,7 @@ class State(NamedTuple):
 
 @configuration("dimension")
 class PrivateGradient:
-    """Steps of c / (t + start), averaged; see the module's first lines."""
+    """Descent with steps of c / (t + start); what is published is an average of the iterates."""
 
     dimension: int
     c: float
@@ -59,18 +60,9 @@ class PrivateGradient:
 
     def tell(self, state: State, memo: tuple, estimate: jax.Array) -> State:
         time = state.reports + 1
-        iterate = in_ball(state.iterate - self.c / (time + self.start) * estimate, self.radius)
+        iterate = shorten(jnp, state.iterate - self.c / (time + self.start) * estimate, self.radius)
         share = (1 + self.recency) / (time + self.recency)
         return State(iterate, state.average + share * (iterate - state.average), time)
-
-
-def in_ball(vector: jax.Array, radius: float) -> jax.Array:
-    """The nearest point of the ball.
-
-    >>> in_ball(jnp.array([3.0, 4.0]), 1.0).tolist()
-    [0.6000000238418579, 0.800000011920929]
-    """
-    return vector * jnp.minimum(1.0, radius / jnp.maximum(jnp.sqrt(vector @ vector), 1e-30))
 
 
 def build(task: Task, noise: Noise) -> PrivateGradient:

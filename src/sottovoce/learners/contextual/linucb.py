@@ -21,14 +21,15 @@ At zero noise both rules are the usual LinUCB with ridge 1.
 """
 
 import math
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jax import lax
 
 from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Offer, configuration
+from sottovoce.learners.linalg import inverse, ridge_inverse
 from sottovoce.privacy.domains import MomentEstimate
 from sottovoce.privacy.noise import Noise
 from sottovoce.protocol.offers import LinearModel
@@ -41,24 +42,36 @@ class State(NamedTuple):
     model: LinearModel
 
 
-@configuration("dimension", "growth")
-class PaperLinUcb:
-    """The algorithm box, constants included."""
+@dataclass(frozen=True, kw_only=True)
+class SummedMoments:
+    """What both rules share: the sums, and the model that was published last."""
 
     dimension: int
     growth: float
-    sigma: float
-    alpha: float
-    rounds: float
 
-    def init(self) -> State:
-        return _start(self.dimension, explore=0.0)
+    def _start(self, explore: float) -> State:
+        d = self.dimension
+        model = LinearModel(jnp.zeros(d), jnp.eye(d), jnp.ones(()), jnp.full((), explore))
+        return State(jnp.zeros((d, d)), jnp.zeros(d), jnp.zeros(()), model)
 
     def ask(self, state: State, key: Key) -> Offer:
         return Offer(state.model)
 
     def tell(self, state: State, memo: tuple, estimate: MomentEstimate) -> State:
-        return _accumulate(state, estimate)
+        gram, moment = state.gram + estimate.gram, state.moment + estimate.moment
+        return state._replace(gram=gram, moment=moment, reports=state.reports + 1)
+
+
+@configuration("dimension", "growth")
+class PaperLinUcb(SummedMoments):
+    """The algorithm box, constants included."""
+
+    sigma: float
+    alpha: float
+    rounds: float
+
+    def init(self) -> State:
+        return self._start(explore=0.0)
 
     def refresh(self, state: State) -> State:
         ridge = jnp.maximum(2 * self._spectral_noise(state.reports), 1.0)
@@ -77,66 +90,24 @@ class PaperLinUcb:
 
 
 @configuration("dimension", "growth")
-class PracticalLinUcb:
+class PracticalLinUcb(SummedMoments):
     """The rule we recommend."""
 
-    dimension: int
-    growth: float
     deviation: float
     ridge: float
     bonus: float
     warm: float
 
     def init(self) -> State:
-        return _start(self.dimension, explore=1.0)
-
-    def ask(self, state: State, key: Key) -> Offer:
-        return Offer(state.model)
-
-    def tell(self, state: State, memo: tuple, estimate: MomentEstimate) -> State:
-        return _accumulate(state, estimate)
+        return self._start(explore=1.0)
 
     def refresh(self, state: State) -> State:
         d, time = self.dimension, state.reports
         ridge = 1 + self.ridge * self.deviation * jnp.sqrt(2 * d * time)
-        values, vectors = jnp.linalg.eigh(state.gram, symmetrize_input=False)
-        precision = (vectors / (jnp.maximum(values, 0.0) + ridge)) @ vectors.T
+        precision = ridge_inverse(state.gram, ridge)
         width = self.bonus * (jnp.sqrt(ridge) + jnp.sqrt(d * jnp.log1p(time / d)))
         explore = jnp.where(time < self.warm * d, 1.0, 0.0)
         return state._replace(model=LinearModel(precision @ state.moment, precision, width, explore))
-
-
-def inverse(matrix: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """The inverse of a symmetric matrix by sweeping its pivots, and whether it is positive definite (all are positive).
-
-    Under `vmap` a sweep is one vectorised step for all seeds, which is faster than a LAPACK call for each.
-
-    >>> found, definite = inverse(jnp.array([[2.0, 0.0], [0.0, 4.0]]))
-    >>> found.tolist(), bool(definite)
-    ([[0.5, -0.0], [-0.0, 0.25]], True)
-    """
-
-    def sweep(k: int, carried: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
-        matrix, definite = carried
-        pivot = matrix[k, k]
-        column = matrix[:, k].at[k].set(0.0)
-        swept = matrix - jnp.outer(column, column) / pivot
-        edge = (column / pivot).at[k].set(-1 / pivot)
-        return swept.at[k].set(edge).at[:, k].set(edge), definite & (pivot > 0)
-
-    negative, definite = lax.fori_loop(0, len(matrix), sweep, (matrix, jnp.asarray(True)))
-    return -negative, definite
-
-
-def _start(dimension: int, explore: float) -> State:
-    d = dimension
-    model = LinearModel(jnp.zeros(d), jnp.eye(d), jnp.ones(()), jnp.full((), explore))
-    return State(jnp.zeros((d, d)), jnp.zeros(d), jnp.zeros(()), model)
-
-
-def _accumulate(state: State, estimate: MomentEstimate) -> State:
-    gram, moment = state.gram + estimate.gram, state.moment + estimate.moment
-    return state._replace(gram=gram, moment=moment, reports=state.reports + 1)
 
 
 def build(task: Task, noise: Noise) -> PaperLinUcb | PracticalLinUcb:

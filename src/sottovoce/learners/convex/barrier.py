@@ -1,8 +1,6 @@
 """Follow the regularised leader with a self-concordant barrier: explore far where there is room, little near the edge.
 
-Saha and Tewari, "Improved regret guarantees for online smooth convex optimization with bandit feedback", AISTATS 2011
-(convex and smooth), and Hazan and Levy, "Bandit convex optimization: towards tight bounds", NeurIPS 2014 (strongly
-convex and smooth). Black boxes of the paper's Algorithm 1. With mu = 0 the second is the first, but for delta:
+For `saha_tewari` (mu = 0) and `hazan_levy` (strongly convex with mu):
 
     B_t^-2 = (Hess R(y_t) + eta mu t I) / delta^2      play y_t + B_t u_t      g_t = d Y_t B_t^-1 u_t
     y_{t+1} = argmin_x eta sum <g_s, x> + eta mu/2 sum |x - y_s|^2 + R(x)
@@ -12,26 +10,20 @@ convex and smooth). Black boxes of the paper's Algorithm 1. With mu = 0 the seco
 Any root of B_t^2 will do in place of the symmetric one, because u_t is uniform on the sphere: we take the triangular
 root, which needs no eigenvalues. The minimiser is found by damped Newton steps from the last iterate.
 
-Constants, with C as in `one_point` and nu the barrier's parameter, D the diameter:
-- Saha and Tewari: a = 2 d C sqrt(2 nu T ln T), b = T beta D^2/4, delta = min(1, (a/2b)^(1/3)),
-  eta = delta sqrt(nu ln T/(2 T))/(d C); regret at most 3/2^(2/3) a^(2/3) b^(1/3) + 2 B.
-- Hazan and Levy: delta = 1, eta = sqrt((nu + 2 beta/mu) ln T/(2 d^2 C^2 T)).
-- `reach` and `pace` multiply delta and eta. Observations are cut at delta/(2 eta d), where a step could leave the
-  barrier's domain: a precaution that bounded reports do not need at any horizon that matters.
+`reach` and `pace` multiply delta and eta. Observations are cut at delta/(2 eta d), where a step could leave the
+barrier's domain: a precaution that bounded reports do not need at any horizon that matters.
 """
 
-import math
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import lax
 
-from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Offer, configuration
-from sottovoce.learners.convex.one_point import scales_of
-from sottovoce.learners.convex.regions import on_sphere, region_of
-from sottovoce.privacy.noise import Noise
+from sottovoce.learners.convex.regions import on_sphere
+from sottovoce.learners.linalg import cholesky, solve, solve_transposed
+from sottovoce.learners.losses import loss_of
 
 NEWTON_STEPS = 4
 
@@ -50,7 +42,7 @@ class Memo(NamedTuple):
 
 @configuration()
 class BarrierDescent:
-    """See the module's first lines."""
+    """The leader on estimated gradients, regularised by the region's barrier."""
 
     region: Any
     explore: float
@@ -75,7 +67,8 @@ class BarrierDescent:
     def tell(self, state: State, memo: Memo, estimate: jax.Array) -> State:
         size = self.region.size
         most = self.explore / (2 * self.rate * size)
-        gradients = state.gradients + size * jnp.clip(estimate - self.middle, -most, most) * memo.lever
+        loss = loss_of(estimate, self.middle)
+        gradients = state.gradients + size * jnp.clip(loss - self.middle, -most, most) * memo.lever
         iterates, told = state.iterates + memo.iterate, state.told + 1
         iterate = self._minimise(state.iterate, gradients, iterates, told, steps=NEWTON_STEPS)
         return State(iterate, gradients, iterates, told)
@@ -96,55 +89,3 @@ class BarrierDescent:
             return point - solve_transposed(root, scaled) / (1 + jnp.sqrt(scaled @ scaled))
 
         return lax.fori_loop(0, steps, step, start)
-
-
-def cholesky(matrix: jax.Array) -> jax.Array:
-    """The lower triangular root, column by column: vectorised over seeds, unlike a LAPACK call.
-
-    >>> cholesky(jnp.array([[4.0, 2.0], [2.0, 5.0]])).tolist()
-    [[2.0, 0.0], [1.0, 2.0]]
-    """
-    columns, rest = [], matrix
-    for k in range(len(matrix)):
-        column = jnp.where(jnp.arange(len(matrix)) >= k, rest[:, k], 0.0) / jnp.sqrt(rest[k, k])
-        columns.append(column)
-        rest = rest - jnp.outer(column, column)
-    return jnp.stack(columns, axis=1)
-
-
-def solve(root: jax.Array, vector: jax.Array) -> jax.Array:
-    """The x with root @ x = vector, for a lower triangular root."""
-    found: list[jax.Array] = []
-    for k in range(len(root)):
-        known = sum((root[k, j] * found[j] for j in range(k)), jnp.zeros(()))
-        found.append((vector[k] - known) / root[k, k])
-    return jnp.stack(found)
-
-
-def solve_transposed(root: jax.Array, vector: jax.Array) -> jax.Array:
-    """The x with root.T @ x = vector, for a lower triangular root."""
-    return solve(root.T[::-1, ::-1], vector[::-1])[::-1]
-
-
-def build(task: Task, noise: Noise) -> BarrierDescent:
-    """The learner for this task and this noise."""
-    region, scales = region_of(task.region, task.dimension), scales_of(task, noise)
-    size, rounds, logarithm = region.size, task.rounds, math.log(max(task.rounds, 2))
-    smoothness = float(task.tuning["smoothness"])
-    if scales.strength:
-        explore = 1.0
-        rate = math.sqrt((region.nu + 2 * smoothness / scales.strength) * logarithm / (2 * rounds)) / (
-            size * scales.bound
-        )
-    else:
-        variance = 2 * size * scales.bound * math.sqrt(2 * region.nu * rounds * logarithm)
-        bias = rounds * smoothness * float(region.outer) ** 2
-        explore = min(1.0, float(task.tuning["reach"]) * (variance / (2 * bias)) ** (1 / 3))
-        rate = explore * math.sqrt(region.nu * logarithm / (2 * rounds)) / (size * scales.bound)
-    return BarrierDescent(
-        region=region,
-        explore=explore,
-        rate=float(task.tuning["pace"]) * rate,
-        strength=scales.strength,
-        middle=scales.middle,
-    )

@@ -1,4 +1,4 @@
-"""Stochastic convex optimisation on an interval: throw away a quarter at a time.
+"""Stochastic convex optimisation on an interval: cut off a quarter at a time.
 
 Agarwal, Foster, Hsu, Kakade and Rakhlin, "Stochastic convex optimization with bandit feedback", SIAM J. Optim. 2013,
 Algorithm 1 (one dimension); the black box of the paper's corollary on stochastic bandit convex optimisation.
@@ -24,6 +24,7 @@ import jax.numpy as jnp
 from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Offer, configuration, pick
 from sottovoce.learners.convex.regions import region_of
+from sottovoce.learners.losses import loss_of
 from sottovoce.privacy.noise import Noise
 from sottovoce.protocol.errors import ConfigurationError
 
@@ -46,7 +47,7 @@ class Memo(NamedTuple):
 
 @configuration()
 class IntervalSearch:
-    """See the module's first lines."""
+    """Samples three points of an interval and cuts off a quarter that cannot hold the minimum."""
 
     region: Any
     proxy: float
@@ -70,7 +71,7 @@ class IntervalSearch:
     def tell(self, state: State, memo: Memo, estimate: jax.Array) -> State:
         heard = (jnp.arange(3) == memo.place) & (memo.epoch == state.epoch)
         counts = state.counts + heard
-        sums = state.sums + jnp.where(heard, estimate, 0.0)
+        sums = state.sums + jnp.where(heard, loss_of(estimate), 0.0)
         enough = jnp.min(counts) >= self.care * self.proxy * self.logarithm / state.level**2
         return self._judge(state._replace(counts=counts, sums=sums), enough)
 

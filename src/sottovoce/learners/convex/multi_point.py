@@ -1,7 +1,7 @@
-"""Gradient descent from slopes: each person tries pairs of points and whispers how steep it is between them.
+"""Gradient descent from slopes: each person tries pairs of points and reports how steep it is between them.
 
 Zheng et al. 2020, Algorithm 2; without privacy Agarwal, Dekel and Xiao, COLT 2010. Directions u_1..u_m, slopes
-s_j = (f(y + rho u_j) - f(y - rho u_j))/(2 rho), clipped to [-G, G] (m = 1) or to the ball of radius G on the device:
+of the loss s_j = (f(y + rho u_j) - f(y - rho u_j))/(2 rho), clipped on the device to [-G, G] or the ball of radius G:
 
     g = (d/m) sum_j s_j u_j        y <- projection of y - eta_t g on (1 - rho/r) X
 
@@ -32,13 +32,14 @@ from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Offer, configuration
 from sottovoce.learners.convex.descent import State, descend, start, step_size
 from sottovoce.learners.convex.regions import on_sphere, region_of
+from sottovoce.learners.losses import loss_of
 from sottovoce.privacy.noise import Noise
 from sottovoce.protocol.errors import ConfigurationError, UnknownName
 
 
 @configuration("directions", "design")
 class SlopeDescent:
-    """See the module's first lines."""
+    """Descent on slopes between pairs of points around the iterate."""
 
     region: Any
     directions: int
@@ -62,7 +63,8 @@ class SlopeDescent:
         return Offer(jax.vmap(self.region.place)(around), directions)
 
     def tell(self, state: State, memo: jax.Array, estimate: jax.Array) -> State:
-        gradient = self.region.size / self.directions * jnp.reshape(estimate, (self.directions,)) @ memo
+        slopes = jnp.reshape(loss_of(estimate, 0.0), (self.directions,))
+        gradient = self.region.size / self.directions * slopes @ memo
         step = step_size(self.rate, self.strength, self.offset, state.round)
         return descend(state, gradient, self.region, 1 - self.explore / self.region.inner, step)
 

@@ -49,7 +49,8 @@ import jax.numpy as jnp
 
 from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Offer, configuration
-from sottovoce.learners.convex.regions import Simplex, norm, region_of
+from sottovoce.learners.convex.regions import helmert, norm, region_of
+from sottovoce.learners.losses import loss_of
 from sottovoce.privacy.noise import Noise
 from sottovoce.protocol.errors import ConfigurationError
 
@@ -85,7 +86,7 @@ class Memo(NamedTuple):
 
 @configuration()
 class Pyramid:
-    """See the module's first lines."""
+    """Samples a simplex, then pyramids, and cuts the ellipsoid in which the minimum lies."""
 
     region: Any
     proxy: float
@@ -128,7 +129,8 @@ class Pyramid:
 
     def tell(self, state: State, memo: Memo, estimate: jax.Array) -> State:
         heard = (jnp.arange(self.size + 2) == memo.place) & (memo.stage == state.stage)
-        heard_of = state._replace(counts=state.counts + heard, sums=state.sums + jnp.where(heard, estimate, 0.0))
+        sums = state.sums + jnp.where(heard, loss_of(estimate), 0.0)
+        heard_of = state._replace(counts=state.counts + heard, sums=sums)
         level = jnp.where(state.climbing, state.fine, state.level)
         enough = jnp.min(self._wanted(heard_of)) >= self.care * self.proxy * self.logarithm / level**2
         moved = _choose(state.climbing, self._judge(heard_of), self._start(heard_of))
@@ -235,7 +237,7 @@ def corners_of(apex: jax.Array, lean: Any, reach: Any) -> jax.Array:
 
 def regular_simplex(dimension: int) -> jax.Array:
     """Points of the unit sphere, one more than there are dimensions, equally far from each other."""
-    return jnp.asarray(Simplex(size=dimension).basis) * math.sqrt((dimension + 1) / dimension)
+    return jnp.asarray(helmert(dimension)) * math.sqrt((dimension + 1) / dimension)
 
 
 def heights_of(dimension: int, lean: Any, reach: Any, lift: Any) -> tuple[Any, Any]:

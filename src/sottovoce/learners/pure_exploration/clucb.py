@@ -15,7 +15,7 @@ with probability 1 - nu (s^2 -> proxy, N -> pulls, t -> all pulls, n -> arms):
   sequences", Annals of Statistics 2021, equation 1.2, nu/n for each arm:
   1.7 s sqrt((ln ln(2 N) + 0.72 ln(10.4 n / nu)) / N). Much narrower: it knows the law of the iterated logarithm.
 
-Rewards are one minus the loss; s^2 is what the noise is known to be, as for lil'UCB. Sets that are equally good cannot
+s^2 is what the noise is known to be, as for lil'UCB. Sets that are equally good cannot
 be told apart: with ties at the edge of the best set it never stops. Departure: the paper stops when w(M') = w(M). Sums
 of floating-point numbers may differ by their rounding alone, and a learner that compares them may never stop; so the
 sets are compared. Where two sets have exactly the same weight, that takes more pulls, and is as safe.
@@ -36,7 +36,7 @@ RULES = ("theory", "stitched")
 
 @configuration("arms", "groups", "choose", "rule")
 class Clucb:
-    """See the module's first lines."""
+    """Pulls the arm about which the best set and its rival differ most."""
 
     arms: int
     groups: int
@@ -56,7 +56,7 @@ class Clucb:
         return largest(state, index)
 
     def tell(self, state: Tally, memo: jax.Array, estimate: jax.Array) -> Tally:
-        return heard(state, memo, 1 - estimate)
+        return heard(state, memo, estimate)
 
     def done(self, state: Tally) -> jax.Array:
         return jnp.all(state.pulls > 0) & ~jnp.any(self._disputed(state))

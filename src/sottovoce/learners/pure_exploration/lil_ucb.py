@@ -11,8 +11,8 @@ until one arm has been pulled 1 + lambda times as often as all others together. 
 - "heuristic": e = 0, beta = 1/2, lambda = 1 + 10/K, delta = nu/5, which the authors recommend.
 - Both also stop like LUCB: when the best arm's lower bound passes every other upper bound, at confidence nu/K each.
 
-Departures: the + 2 keeps the double logarithm positive from the first pull on; rewards are one minus the loss; s^2 is
-what the noise is known to be (the paper's 1/4 + sigma^2 for Gaussian noise, the squared reach of randomised response).
+Departures: the + 2 keeps the double logarithm positive from the first pull on; s^2 is what the noise
+is known to be (the paper's 1/4 + sigma^2 for Gaussian noise, the squared reach of randomised response).
 """
 
 import math
@@ -29,7 +29,7 @@ from sottovoce.protocol.errors import ConfigurationError, UnknownName
 
 @configuration("arms")
 class LilUcb:
-    """See the module's first lines."""
+    """Pulls the arm with the largest upper bound, until one arm stands out."""
 
     arms: int
     proxy: float
@@ -51,7 +51,7 @@ class LilUcb:
         return largest(state, index)
 
     def tell(self, state: Tally, memo: jax.Array, estimate: jax.Array) -> Tally:
-        return heard(state, memo, 1 - estimate)
+        return heard(state, memo, estimate)
 
     def done(self, state: Tally) -> jax.Array:
         others = jnp.sum(state.pulls) - state.pulls

@@ -10,12 +10,12 @@ from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Learner
 from sottovoce.protocol.errors import UnknownName
 from sottovoce.sim.comparators import (
-    exp3,
+    dp_successive_elimination,
     gloc,
     joint_dp_linucb,
     linear_perturbation,
     oful,
-    successive_elimination,
+    tossou_dimitrakakis,
     tree_bco,
     ucb_glm,
 )
@@ -23,8 +23,8 @@ from sottovoce.users import LocalUser
 
 COMPARATORS: dict[str, Callable[[Task], tuple[Learner, LocalUser]]] = {
     "joint-dp-linucb": joint_dp_linucb.build,
-    "tossou-dimitrakakis": exp3.build,
-    "dp-successive-elimination": successive_elimination.build,
+    "tossou-dimitrakakis": tossou_dimitrakakis.build,
+    "dp-successive-elimination": dp_successive_elimination.build,
     "tree-bco": tree_bco.build,
     "linear-perturbation": linear_perturbation.build,
     "oful": oful.build,

@@ -20,12 +20,11 @@ from jax import lax
 
 from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Offer, configuration
-from sottovoce.learners.contextual.gradient import in_ball
-from sottovoce.learners.contextual.linucb import inverse
+from sottovoce.learners.linalg import inverse, with_features
+from sottovoce.privacy.domains import shorten
 from sottovoce.protocol.links import Link, link_of
 from sottovoce.protocol.offers import LinearModel
-from sottovoce.sim.comparators.oful import with_features
-from sottovoce.sim.comparators.raw import Raw, RawUser
+from sottovoce.sim.comparators.raw import RawAnswer, RawUser
 
 PROJECTION_STEPS = 6
 """Newton steps of a projection; they converge quadratically and monotonically."""
@@ -42,7 +41,7 @@ class State(NamedTuple):
 
 @configuration("dimension", "link")
 class Gloc:
-    """See the module's first lines."""
+    """Optimism around a regression on the predictions of online Newton steps."""
 
     dimension: int
     link: Link
@@ -63,7 +62,7 @@ class Gloc:
         width = self.bonus * jnp.sqrt(jnp.maximum(beta, 0.0))
         return Offer(LinearModel(theta, state.precision, width, jnp.zeros(())))
 
-    def tell(self, state: State, memo: tuple, estimate: Raw) -> State:
+    def tell(self, state: State, memo: tuple, estimate: RawAnswer) -> State:
         x, z = estimate.features, estimate.features @ state.anchor
         residual, kappa = self.link.mean(jnp, z) - estimate.reward, self.link.least_slope
         matrix = state.matrix + jnp.outer(x, x)
@@ -99,7 +98,7 @@ def nearest_in_ball(matrix: jax.Array, vector: jax.Array, radius: float) -> jax.
 
     multiplier = lax.fori_loop(0, PROJECTION_STEPS, newton, jnp.zeros(()))
     precision, _ = inverse(matrix + multiplier * jnp.eye(len(vector)))
-    return in_ball(precision @ pulled, radius)
+    return shorten(jnp, precision @ pulled, radius)
 
 
 def build(task: Task) -> tuple[Gloc, RawUser]:

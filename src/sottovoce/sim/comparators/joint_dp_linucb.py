@@ -22,6 +22,7 @@ matrix indefinite (which happens with probability alpha at most) the last model 
 """
 
 import math
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import jax
@@ -30,10 +31,10 @@ import jax.numpy as jnp
 from sottovoce.catalogue.resolve import domain_of
 from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Offer, configuration
-from sottovoce.learners.contextual.linucb import inverse
+from sottovoce.learners.linalg import inverse, ridge_inverse
 from sottovoce.privacy.domains import Moments
 from sottovoce.protocol.offers import LinearModel
-from sottovoce.sim.comparators.raw import Raw, RawUser
+from sottovoce.sim.comparators.raw import RawAnswer, RawUser
 from sottovoce.sim.comparators.tree import Tree, add, levels_for, normal_scale, open_nodes, released, sprout
 from sottovoce.sim.random import normals, sealed, unsealed
 
@@ -43,11 +44,13 @@ class State(NamedTuple):
     model: LinearModel
 
 
+@dataclass(frozen=True, kw_only=True)
 class Curator:
     """What both rules share: one noisy tree, fed with raw data."""
 
     domain: Moments
     levels: int
+    growth: float
     scale: float
 
     def _start(self, explore: float) -> State:
@@ -58,7 +61,7 @@ class Curator:
     def ask(self, state: State, key: Key) -> Offer:
         return Offer(state.model, sealed(key))
 
-    def tell(self, state: State, memo: jax.Array, estimate: Raw) -> State:
+    def tell(self, state: State, memo: jax.Array, estimate: RawAnswer) -> State:
         message = self.domain.embed(estimate.features, estimate.reward)
         noise = self.scale * normals(unsealed(memo), message.shape)
         return state._replace(tree=add(state.tree, message, noise))
@@ -68,10 +71,6 @@ class Curator:
 class PublishedJointLinUcb(Curator):
     """The algorithm box, constants included."""
 
-    domain: Moments
-    levels: int
-    growth: float
-    scale: float
     rounds: float
     alpha: float
     spread: float
@@ -100,10 +99,6 @@ class PublishedJointLinUcb(Curator):
 class PracticalJointLinUcb(Curator):
     """The rule for fair comparisons."""
 
-    domain: Moments
-    levels: int
-    growth: float
-    scale: float
     ridge: float
     bonus: float
     warm: float
@@ -116,8 +111,7 @@ class PracticalJointLinUcb(Curator):
         ridge = 1 + self.ridge * self.scale * jnp.sqrt(2.0 * d * open_nodes(state.tree))
         width = self.bonus * (jnp.sqrt(ridge) + jnp.sqrt(d * jnp.log1p(time / d)))
         gram, moment = self.domain.extract(released(state.tree))
-        values, vectors = jnp.linalg.eigh(gram, symmetrize_input=False)
-        precision = (vectors / (jnp.maximum(values, 0.0) + ridge)) @ vectors.T
+        precision = ridge_inverse(gram, ridge)
         explore = jnp.where(time < self.warm * d, 1.0, 0.0)
         return state._replace(model=LinearModel(precision @ moment, precision, width, explore))
 

@@ -30,8 +30,9 @@ import jax.numpy as jnp
 
 from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Offer, configuration
-from sottovoce.learners.contextual.linucb import inverse
 from sottovoce.learners.convex.regions import on_sphere, region_of
+from sottovoce.learners.linalg import cholesky, inverse
+from sottovoce.learners.losses import loss_of
 from sottovoce.sim.comparators.tree import radial
 from sottovoce.sim.random import sealed, unsealed
 from sottovoce.sim.users import user_of
@@ -52,7 +53,7 @@ class Memo(NamedTuple):
 
 @configuration("noise")
 class LinearPerturbation:
-    """See the module's first lines."""
+    """The leader regularised by a barrier, told losses with the noise of a linear function."""
 
     region: Any
     noise: str
@@ -72,7 +73,7 @@ class LinearPerturbation:
         return Offer(point, Memo(point, slope, sealed(key)))
 
     def tell(self, state: State, memo: Memo, estimate: jax.Array) -> State:
-        value = estimate + self.noise_at(memo.point, unsealed(memo.seal))
+        value = loss_of(estimate, 0.0) + self.noise_at(memo.point, unsealed(memo.seal))
         gradients = state.gradients + self.region.size * value * memo.slope
         centre = state.centre
         for _ in range(3):
@@ -86,20 +87,6 @@ class LinearPerturbation:
         size = len(point)
         vector = radial(key, size) if self.noise == "radial" else jax.random.laplace(key, (size,), dtype=point.dtype)
         return self.scale * (vector @ point)
-
-
-def cholesky(matrix: jax.Array) -> jax.Array:
-    """The lower triangular A with A A' = matrix, column by column: under `vmap` faster than a LAPACK call for each.
-
-    >>> cholesky(jnp.array([[4.0, 2.0], [2.0, 5.0]])).tolist()
-    [[2.0, 0.0], [1.0, 2.0]]
-    """
-    columns = []
-    for k in range(len(matrix)):
-        column = jnp.where(jnp.arange(len(matrix)) >= k, matrix[:, k], 0.0) / jnp.sqrt(matrix[k, k])
-        columns.append(column)
-        matrix = matrix - jnp.outer(column, column)
-    return jnp.stack(columns, axis=1)
 
 
 def build(task: Task) -> tuple[LinearPerturbation, LocalUser]:

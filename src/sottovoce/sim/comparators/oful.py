@@ -16,8 +16,9 @@ import jax.numpy as jnp
 
 from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Offer, configuration
+from sottovoce.learners.linalg import with_features
 from sottovoce.protocol.offers import LinearModel
-from sottovoce.sim.comparators.raw import Raw, RawUser
+from sottovoce.sim.comparators.raw import RawAnswer, RawUser
 
 
 class State(NamedTuple):
@@ -43,21 +44,10 @@ class Oful:
         width = jnp.sqrt(state.volume - 2 * jnp.log(self.failure)) + self.radius * jnp.sqrt(self.ridge)
         return Offer(LinearModel(state.precision @ state.moment, state.precision, self.bonus * width, jnp.zeros(())))
 
-    def tell(self, state: State, memo: tuple, estimate: Raw) -> State:
+    def tell(self, state: State, memo: tuple, estimate: RawAnswer) -> State:
         precision, new = with_features(state.precision, estimate.features)
         moment = state.moment + estimate.reward * estimate.features
         return State(precision, moment, state.volume + jnp.log1p(new))
-
-
-def with_features(precision: jax.Array, x: jax.Array, weight: jax.Array | float = 1.0) -> tuple[jax.Array, jax.Array]:
-    """The inverse of V + weight x x' from that of V (Sherman and Morrison), and weight x' V^-1 x.
-
-    >>> with_features(jnp.eye(2), jnp.array([1.0, 0.0]))[0].tolist()
-    [[0.5, 0.0], [0.0, 1.0]]
-    """
-    seen = precision @ x
-    new = weight * (x @ seen)
-    return precision - jnp.outer(seen, seen) * (weight / (1 + new)), new
 
 
 def build(task: Task) -> tuple[Oful, RawUser]:

@@ -1,4 +1,4 @@
-"""The user of a contextual task who tells everything: chooses as a private user does, then says x and y aloud."""
+"""The user who tells everything: chooses as a private user of a contextual task, then reports x and y without noise."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -7,7 +7,7 @@ from sottovoce.privacy.domains import shorten
 from sottovoce.users.linear import LinearUser
 
 
-class Raw(NamedTuple):
+class RawAnswer(NamedTuple):
     """What the curator hears of one person."""
 
     features: Any
@@ -20,14 +20,14 @@ class RawUser:
 
     >>> import numpy as np
     >>> RawUser(1.0).message(None, np.array([[3.0, 4.0]]), 0, -7.0)
-    Raw(features=array([0.6, 0.8]), reward=np.float64(-1.0))
+    RawAnswer(features=array([0.6, 0.8]), reward=np.float64(-1.0))
     """
 
     reward_bound: float = 1.0
 
     act = LinearUser.act
 
-    def message(self, public: Any, context: Any, action: Any, outcome: Any) -> Raw:
+    def message(self, public: Any, context: Any, action: Any, reward: Any) -> RawAnswer:
         xp = context.__array_namespace__()
-        reward = xp.clip(outcome, -self.reward_bound, self.reward_bound)
-        return Raw(shorten(xp, context[action], 1.0), reward)
+        reward = xp.clip(reward, -self.reward_bound, self.reward_bound)
+        return RawAnswer(shorten(xp, context[action], 1.0), reward)

@@ -27,6 +27,7 @@ import jax
 from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Offer, configuration
 from sottovoce.learners.convex.regions import Region, on_sphere, region_of
+from sottovoce.learners.losses import loss_of
 from sottovoce.sim.comparators.tree import (
     Tree,
     add,
@@ -53,7 +54,7 @@ class Memo(NamedTuple):
 
 @configuration("levels", "pure")
 class TreeBco:
-    """See the module's first lines."""
+    """Descent on a noisy running sum of gradients, released by a tree."""
 
     region: Any
     levels: int
@@ -72,7 +73,7 @@ class TreeBco:
 
     def tell(self, state: State, memo: Memo, estimate: jax.Array) -> State:
         size, key = self.region.size, unsealed(memo.seal)
-        gradient = size / self.rho * (estimate - 0.5) * memo.direction
+        gradient = size / self.rho * (loss_of(estimate) - 0.5) * memo.direction
         noise = self.scale * (radial(key, size) if self.pure else normals(key, (size,)))
         return State(add(state.tree, gradient, noise))
 

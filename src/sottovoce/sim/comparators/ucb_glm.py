@@ -20,11 +20,11 @@ import jax.numpy as jnp
 
 from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Offer, configuration
-from sottovoce.learners.contextual.gradient import in_ball
+from sottovoce.learners.linalg import with_features
+from sottovoce.privacy.domains import shorten
 from sottovoce.protocol.links import Link, link_of
 from sottovoce.protocol.offers import LinearModel
-from sottovoce.sim.comparators.oful import with_features
-from sottovoce.sim.comparators.raw import Raw, RawUser
+from sottovoce.sim.comparators.raw import RawAnswer, RawUser
 
 
 class State(NamedTuple):
@@ -36,7 +36,7 @@ class State(NamedTuple):
 
 @configuration("dimension", "link")
 class UcbGlm:
-    """See the module's first lines."""
+    """Optimism around an estimate that takes one Newton step a reward."""
 
     dimension: int
     link: Link
@@ -56,12 +56,12 @@ class UcbGlm:
         volume = self.dimension / 2 * jnp.log1p(2 * time / self.dimension)
         return self.bonus * 3 * self.link.deviation / self.link.least_slope * jnp.sqrt(volume - jnp.log(self.failure))
 
-    def tell(self, state: State, memo: tuple, estimate: Raw) -> State:
+    def tell(self, state: State, memo: tuple, estimate: RawAnswer) -> State:
         x, z = estimate.features, estimate.features @ state.theta
         covariance, _ = with_features(state.covariance, x, self.link.slope(jnp, z))
         theta = state.theta + covariance @ x * (estimate.reward - self.link.mean(jnp, z))
         precision, _ = with_features(state.precision, x)
-        return State(precision, covariance, in_ball(theta, self.link.radius), state.reports + 1)
+        return State(precision, covariance, shorten(jnp, theta, self.link.radius), state.reports + 1)
 
 
 def build(task: Task) -> tuple[UcbGlm, RawUser]:

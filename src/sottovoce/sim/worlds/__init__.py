@@ -1,5 +1,6 @@
 """Worlds to learn in, by name."""
 
+import functools
 import inspect
 from collections.abc import Mapping
 from typing import Any
@@ -9,25 +10,25 @@ from sottovoce.lab.study.file import first_world
 from sottovoce.learners.convex.regions import region_of
 from sottovoce.protocol.errors import ConfigurationError, UnknownName
 from sottovoce.sim.worlds.arms import Arms, SwitchingArms
-from sottovoce.sim.worlds.base import World
+from sottovoce.sim.worlds.base import Drawn, World
 from sottovoce.sim.worlds.convex import Absolute, Quadratic
-from sottovoce.sim.worlds.digits import Digits
-from sottovoce.sim.worlds.generalized import Logistic, Poisson, Probit
+from sottovoce.sim.worlds.digits import digits_of
+from sottovoce.sim.worlds.generalized import Binary, Poisson
 from sottovoce.sim.worlds.linear import CONTEXTS, Linear
-from sottovoce.sim.worlds.movielens import MovieLens
+from sottovoce.sim.worlds.movielens import movielens_of
 from sottovoce.sim.worlds.plane import Plane
 
 WORLDS: dict[str, Any] = {
     "arms": Arms,
     "switching-arms": SwitchingArms,
     "linear": Linear,
-    "logistic": Logistic,
-    "probit": Probit,
+    "logistic": functools.partial(Binary, link="logistic"),
+    "probit": functools.partial(Binary, link="probit"),
     "poisson": Poisson,
     "quadratic": Quadratic,
     "absolute": Absolute,
-    "movielens": MovieLens,
-    "digits": Digits,
+    "movielens": movielens_of,
+    "digits": digits_of,
     "plane": Plane,
 }
 
@@ -59,7 +60,8 @@ def options_of(name: str) -> set[str]:
     >>> sorted(options_of("switching-arms"))
     ['factor', 'gap']
     """
-    return set(inspect.signature(WORLDS[name]).parameters) - {"arms", "dimension", "region"} - WORLDS[name].drawn
+    fields = inspect.signature(WORLDS[name]).parameters.values()
+    return {field.name for field in fields if field.annotation != Drawn} - {"arms", "dimension", "region"}
 
 
 def world_of(

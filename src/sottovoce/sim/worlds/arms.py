@@ -1,57 +1,56 @@
-"""Worlds of a few arms with losses in {0, 1}."""
+"""Worlds of a few arms with rewards 0 and 1."""
 
 import dataclasses
-from typing import Any, ClassVar, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import jax
 import jax.numpy as jnp
 
 from sottovoce.learners.base import Key, configuration, pick
 from sottovoce.protocol.errors import ConfigurationError
+from sottovoce.sim.worlds.base import Drawn
 
 
 @configuration("arms")
 class Arms:
-    """Bernoulli arms: one is better than the worst by `gap`, or `losses` of your own; in another order each seed.
+    """Bernoulli arms: one is better than the worst by `gap`, or `rewards` of your own; in another order each seed.
 
-    The loss of the others rises like (i / (arms - 1))^alpha from the best to the worst. With 0 they are all alike; 0.3
-    and 0.6 are the instances of Jamieson and Nowak, "Best-arm identification algorithms for multi-armed bandits in the
-    fixed confidence setting", CISS 2014.
+    `reward` is that of the worst arm. The gap to the best one rises like (i / (arms - 1))^alpha from the second arm to
+    the worst. With 0 all but the best are alike; 0.3 and 0.6 are the instances of Jamieson and Nowak,
+    "Best-arm identification algorithms for multi-armed bandits in the fixed confidence setting", CISS 2014.
     """
 
     arms: int
     gap: float = 0.2
-    loss: float = 0.5
+    reward: float = 0.5
     alpha: float = 0.0
-    losses: Any = None
-
-    drawn: ClassVar = set()
+    rewards: Any = None
 
     def __post_init__(self) -> None:
-        if self.losses is not None and len(self.losses) != self.arms:
-            raise ConfigurationError(f"losses must have one number per arm: {self.arms}, got {len(self.losses)}")
+        if self.rewards is not None and len(self.rewards) != self.arms:
+            raise ConfigurationError(f"rewards must have one number per arm: {self.arms}, got {len(self.rewards)}")
 
     def sample(self, key: Key) -> "Arms":
-        if self.losses is None:
+        if self.rewards is None:
             place = (jnp.arange(self.arms) - jax.random.randint(key, (), 0, self.arms)) % self.arms
             behind = jnp.where(place == 0, 0.0, (place / (self.arms - 1)) ** self.alpha)
-            losses = self.loss - self.gap * (1 - behind)
+            rewards = self.reward + self.gap * (1 - behind)
         else:
-            losses = jax.random.permutation(key, jnp.asarray(self.losses))
-        return dataclasses.replace(cast(Any, self), losses=losses)
+            rewards = jax.random.permutation(key, jnp.asarray(self.rewards))
+        return dataclasses.replace(cast(Any, self), rewards=rewards)
 
     @property
     def gaps(self) -> jax.Array:
-        return self.losses - jnp.min(self.losses)
+        return jnp.max(self.rewards) - self.rewards
 
     def visit(self, round: jax.Array, key: Key) -> jax.Array:
-        return self.losses
+        return self.rewards
 
     def outcome(self, context: jax.Array, action: jax.Array, key: Key) -> jax.Array:
-        return (jax.random.uniform(key, dtype=context.dtype) < pick(context, action)).astype(context.dtype)
+        return _reward(pick(context, action), key)
 
     def regret(self, context: jax.Array, action: jax.Array) -> jax.Array:
-        return pick(context, action) - jnp.min(context)
+        return jnp.max(context) - pick(context, action)
 
 
 class Mood(NamedTuple):
@@ -62,16 +61,14 @@ class Mood(NamedTuple):
 class SwitchingArms:
     """The stochastically constrained adversary of Zimmert and Seldin: the best arm stays best by `gap` in every round.
 
-    All losses together jump between nearly 0 and nearly 1, in phases that grow by `factor`. Learners that average
-    an arm's losses over time are misled: an arm looks bad because it was played in a bad phase.
+    All rewards together jump between nearly 0 and nearly 1, in phases that grow by `factor`. Learners that average
+    an arm's rewards over time are misled: an arm looks bad because it was played in a bad phase.
     """
 
     arms: int
     gap: float = 0.2
     factor: float = 1.6
-    best: jax.typing.ArrayLike = 0
-
-    drawn: ClassVar = {"best"}
+    best: Drawn = 0
 
     def sample(self, key: Key) -> "SwitchingArms":
         best = jax.random.randint(key, (), 0, self.arms)
@@ -83,14 +80,16 @@ class SwitchingArms:
 
     def visit(self, round: jax.Array, key: Key) -> Mood:
         phase = jnp.floor(jnp.log1p(round * (self.factor - 1)) / jnp.log(self.factor))
-        base = jnp.where(phase % 2 == 0, self.gap, 1.0)
-        return Mood(jnp.where(jnp.arange(self.arms) == self.best, base - self.gap, base))
+        base = jnp.where(phase % 2 == 0, 1.0 - self.gap, 0.0)
+        return Mood(jnp.where(jnp.arange(self.arms) == self.best, base + self.gap, base))
 
     def outcome(self, context: Mood, action: jax.Array, key: Key) -> jax.Array:
-        return (jax.random.uniform(key, dtype=context.means.dtype) < pick(context.means, action)).astype(
-            context.means.dtype
-        )
+        return _reward(pick(context.means, action), key)
 
     def regret(self, context: Mood, action: jax.Array) -> jax.Array:
         """Against every fixed arm; the simulator keeps the best in hindsight."""
-        return pick(context.means, action) - context.means
+        return context.means - pick(context.means, action)
+
+
+def _reward(mean: jax.Array, key: Key) -> jax.Array:
+    return (jax.random.uniform(key, dtype=mean.dtype) >= 1 - mean).astype(mean.dtype)

@@ -1,10 +1,13 @@
 """What every world is: people come, act, and something happens to them."""
 
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
 
 import jax
 
 from sottovoce.learners.base import Key
+
+Drawn = Annotated[Any, "drawn by `sample`, or known from the name of the world"]
+"""The type of a field that is not an option of a study."""
 
 
 class World(Protocol):
@@ -22,7 +25,7 @@ class World(Protocol):
         ...
 
     def outcome(self, context: Any, action: Any, key: Key) -> jax.Array:
-        """The loss (context-free) or the reward (contextual) of the action, for this person."""
+        """The reward of the action for this person; larger is better."""
         ...
 
     def regret(self, context: Any, action: Any) -> jax.Array:

@@ -1,18 +1,19 @@
-"""Worlds whose actions are points: a loss that grows with the distance from a target, which may move.
+"""Worlds whose actions are points: the reward is one minus a loss that grows with the distance from a target.
 
-The regret is against the best fixed point in hindsight. The target stays on a segment from `start` to `end`, where for
-both losses the best fixed point lies too; so the comparators are points of that segment.
+The regret is against the best fixed point in hindsight. The target may move on a segment from `start` to `end`, where
+for both losses the best fixed point lies too; so the comparators are points of that segment.
 """
 
-import dataclasses
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, NamedTuple, cast
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
 from sottovoce.learners.base import Key, configuration
 from sottovoce.learners.convex.regions import on_sphere
+from sottovoce.sim.worlds.base import Drawn
 
 COMPARATORS = 65
 """Points of the segment, both ends included."""
@@ -24,6 +25,7 @@ class Target(NamedTuple):
     noise: jax.Array
 
 
+@dataclass(frozen=True, kw_only=True)
 class _Moving(ABC):
     """What both losses share. Distances are measured between points as they are played, in units of the diameter.
 
@@ -32,21 +34,21 @@ class _Moving(ABC):
     - "switching": it jumps between the two, after phases that grow by the factor 1.6.
 
     `depth` is the target's distance from the middle of the region, 1 being the edge. `noise` is the standard deviation
-    of normal noise on every loss: unbounded, which the device clips.
+    of normal noise on every reward: unbounded, which the device clips.
     """
 
     region: Any
-    motion: str
-    depth: float
-    noise: float
-    period: float
-    start: Any
-    end: Any
+    motion: str = "fixed"
+    depth: float = 0.5
+    noise: float = 0.0
+    period: float = 2000.0
+    start: Drawn = None
+    end: Drawn = None
 
     def sample(self, key: Key) -> Any:
         first, second = jax.random.split(key)
         start, end = self._at_depth(first), self._at_depth(second)
-        return dataclasses.replace(cast(Any, self), start=start, end=end)
+        return replace(self, start=start, end=end)
 
     @abstractmethod
     def _loss(self, target: jax.Array, points: jax.Array) -> jax.Array: ...
@@ -70,8 +72,8 @@ class _Moving(ABC):
         return jnp.where(phase % 2 == 0, 0.0, 1.0)
 
     def outcome(self, context: Target, action: jax.Array, key: Key) -> jax.Array:
-        """The loss at the point, or at each of several points: one person, one loss function, one noise."""
-        return self._loss(context.place, action) + context.noise * jax.random.normal(key)
+        """One minus the loss, at the point or at each of several: one person, one loss function, one noise."""
+        return 1 - self._loss(context.place, action) - context.noise * jax.random.normal(key)
 
     def regret(self, context: Target, action: jax.Array) -> jax.Array:
         """Against every comparator; where several points were played, their mean counts."""
@@ -87,16 +89,7 @@ class Quadratic(_Moving):
     `kink` is the share of the plain distance in the loss: with it the loss is strongly convex but not smooth.
     """
 
-    region: Any
-    motion: str = "fixed"
-    depth: float = 0.5
-    noise: float = 0.0
-    period: float = 2000.0
     kink: float = 0.0
-    start: Any = None
-    end: Any = None
-
-    drawn: ClassVar = {"start", "end"}
 
     def _loss(self, target: jax.Array, points: jax.Array) -> jax.Array:
         apart = (points - target) / (2 * self.region.outer)
@@ -108,16 +101,7 @@ class Quadratic(_Moving):
 class Absolute(_Moving):
     """`steepness` times the distance: convex, not smooth; by default in units of the diameter, so losses in [0, 1]."""
 
-    region: Any
-    motion: str = "fixed"
-    depth: float = 0.5
-    noise: float = 0.0
-    period: float = 2000.0
     steepness: float = 0.0
-    start: Any = None
-    end: Any = None
-
-    drawn: ClassVar = {"start", "end"}
 
     def _loss(self, target: jax.Array, points: jax.Array) -> jax.Array:
         apart = points - target

@@ -9,7 +9,9 @@ arm, with `dimension` = `arms` * length of z. The reward is 1 for the right digi
 linear in z, so even the best linear model keeps some regret. Regret is 2 for each mistake.
 """
 
+import functools
 import math
+from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple
 
 import jax
@@ -28,27 +30,14 @@ class Drawing(NamedTuple):
 
 @configuration("dimension", "arms")
 class Digits:
-    """The digits 0 to `arms` - 1."""
+    """The digits 0 to `arms` - 1; `digits_of` loads them."""
 
     dimension: int
     arms: int
-    images: Any = None
-    labels: Any = None
+    images: Any
+    labels: Any
 
-    drawn: ClassVar = {"images", "labels"}
     notice: ClassVar = "Data: digits of scikit-learn (Alpaydin and Kaynak 1998, UCI Machine Learning Repository)."
-
-    def __post_init__(self) -> None:
-        if self.images is None:
-            length, rest = divmod(self.dimension, self.arms)
-            if not 2 <= self.arms <= 10:
-                raise ConfigurationError(f"world digits has 2 to 10 arms, got {self.arms}")
-            if rest or not 2 <= length <= 65:
-                raise ConfigurationError(
-                    f"world digits needs a dimension of 2 to 65 times its {self.arms} arms, got {self.dimension}"
-                )
-            pixels, labels = _digits(self.arms)
-            self.__dict__.update(images=projected(pixels, length), labels=labels)
 
     def visit(self, round: jax.Array, key: Key) -> Drawing:
         drawn = jax.random.randint(key, (), 0, len(self.labels))
@@ -65,6 +54,28 @@ class Digits:
         return jnp.where(action == context.label, 0.0, 2.0)
 
 
+def digits_of(*, dimension: int, arms: int) -> Digits:
+    """The world of this shape, with the images of scikit-learn."""
+    length, rest = divmod(dimension, max(arms, 1))
+    if not 2 <= arms <= 10:
+        raise ConfigurationError(f"world digits has 2 to 10 arms, got {arms}")
+    if rest or not 2 <= length <= 65:
+        raise ConfigurationError(f"world digits needs a dimension of 2 to 65 times its {arms} arms, got {dimension}")
+    try:
+        from sklearn.datasets import load_digits  # pyright: ignore[reportMissingImports]
+    except ModuleNotFoundError:
+        raise ConfigurationError("world digits needs scikit-learn: pip install scikit-learn") from None
+    images, labels = _loaded(load_digits, arms, length)
+    return Digits(dimension=dimension, arms=arms, images=images, labels=labels)
+
+
+@functools.lru_cache(maxsize=4)
+def _loaded(load: Callable[..., Any], arms: int, length: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Images as vectors of this length, and what they show. A study builds its world several times."""
+    pixels, labels = load(n_class=arms, return_X_y=True)
+    return projected(pixels, length), labels
+
+
 def projected(pixels: NDArray[np.float64], length: int) -> NDArray[np.float64]:
     """A constant and the first principal components, in the unit ball."""
     centred = pixels - pixels.mean(axis=0)
@@ -72,12 +83,3 @@ def projected(pixels: NDArray[np.float64], length: int) -> NDArray[np.float64]:
     components = centred @ directions[: length - 1].T
     components = components / np.linalg.norm(components, axis=1).max()
     return np.column_stack([np.ones(len(pixels)), components]) / math.sqrt(2)
-
-
-def _digits(arms: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    try:
-        from sklearn.datasets import load_digits  # pyright: ignore[reportMissingImports]
-    except ModuleNotFoundError:
-        raise ConfigurationError("world digits needs scikit-learn: pip install scikit-learn") from None
-    pixels, labels = load_digits(n_class=arms, return_X_y=True)
-    return pixels, labels

@@ -1,65 +1,33 @@
 """Generalised linear worlds: the mean reward is a curve of <x, theta*>. Contexts are those of the linear world."""
 
-from typing import Any, ClassVar
-
 import jax
 import jax.numpy as jnp
 
 from sottovoce.learners.base import Key, configuration
 from sottovoce.protocol.links import Link
+from sottovoce.sim.worlds.base import Drawn
 from sottovoce.sim.worlds.linear import Features
 
 
-@configuration("dimension", "arms", "contexts")
-class Logistic(Features):
-    """Rewards 0 or 1; the logit of a reward's probability is <x, theta*>."""
+@configuration("dimension", "arms", "contexts", "link")
+class Binary(Features):
+    """Rewards 0 or 1; the chance of a 1 is the mean of the link ("logistic" or "probit") at <x, theta*>."""
 
-    dimension: int
-    arms: int
-    contexts: str = "isotropic"
-    theta: Any = None
-    actions: Any = None
-
-    drawn: ClassVar = {"theta", "actions"}
+    link: Drawn
 
     def _mean(self, z: jax.Array) -> jax.Array:
-        return Link("logistic").mean(jnp, z)
+        return Link(self.link).mean(jnp, z)
 
     def outcome(self, context: jax.Array, action: jax.Array, key: Key) -> jax.Array:
-        return _bernoulli(self._mean(context[action] @ self.theta), key)
-
-
-@configuration("dimension", "arms", "contexts")
-class Probit(Features):
-    """Rewards 0 or 1; a normal number below <x, theta*> is a reward."""
-
-    dimension: int
-    arms: int
-    contexts: str = "isotropic"
-    theta: Any = None
-    actions: Any = None
-
-    drawn: ClassVar = {"theta", "actions"}
-
-    def _mean(self, z: jax.Array) -> jax.Array:
-        return Link("probit").mean(jnp, z)
-
-    def outcome(self, context: jax.Array, action: jax.Array, key: Key) -> jax.Array:
-        return _bernoulli(self._mean(context[action] @ self.theta), key)
+        chance = self._mean(context[action] @ self.theta)
+        return (jax.random.uniform(key, dtype=chance.dtype) < chance).astype(chance.dtype)
 
 
 @configuration("dimension", "arms", "contexts", "maximum")
 class Poisson(Features):
     """Counts whose logarithmic mean is <x, theta*>; more than `maximum` counts as `maximum`, in the regret too."""
 
-    dimension: int
-    arms: int
-    contexts: str = "isotropic"
     maximum: float = 6.0
-    theta: Any = None
-    actions: Any = None
-
-    drawn: ClassVar = {"theta", "actions"}
 
     def _chances(self, z: jax.Array) -> jax.Array:
         """P(count <= k) for k = 0, ..., maximum - 1, along a new last axis."""
@@ -74,7 +42,3 @@ class Poisson(Features):
     def outcome(self, context: jax.Array, action: jax.Array, key: Key) -> jax.Array:
         share = jax.random.uniform(key, dtype=context.dtype)
         return jnp.sum(self._chances(context[action] @ self.theta) <= share).astype(context.dtype)
-
-
-def _bernoulli(chance: jax.Array, key: Key) -> jax.Array:
-    return (jax.random.uniform(key, dtype=chance.dtype) < chance).astype(chance.dtype)

@@ -1,14 +1,15 @@
 """Contextual worlds whose mean reward depends on <x, theta*>, and the linear one: rewards +1 or -1 with that mean."""
 
-import dataclasses
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, cast
+from dataclasses import dataclass, replace
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 
 from sottovoce.learners.base import Key, configuration
 from sottovoce.sim.random import normals
+from sottovoce.sim.worlds.base import Drawn
 
 CONTEXTS = ("isotropic", "ill-conditioned", "fixed", "adversarial")
 """How the features of the actions come about; see `Features`."""
@@ -17,12 +18,13 @@ PHASE = 1.6
 """Each phase of adversarial contexts is so many times as long as the one before."""
 
 
+@dataclass(frozen=True, kw_only=True)
 class Features(ABC):
     """What all contextual worlds share. `contexts` says how the features of the actions come about.
 
     - "isotropic": unit vectors uniform on the sphere, fresh for every person.
     - "ill-conditioned": Gaussian with deviations falling geometrically from 1 to 0.01, cut to the unit ball.
-    - "fixed": the same unit vectors for everybody, drawn once per seed. No diversity: a greedy learner may stay blind.
+    - "fixed": the same unit vectors for everybody, drawn once per seed. A greedy learner may never try the others.
     - "adversarial": two sets of unit vectors, drawn once per seed, which take turns in growing phases; one lies in the
       even coordinates, the other in the odd ones. What was averaged in one phase says nothing about the next.
 
@@ -31,14 +33,14 @@ class Features(ABC):
 
     dimension: int
     arms: int
-    contexts: str
-    theta: Any
-    actions: Any
+    contexts: str = "isotropic"
+    theta: Drawn = None
+    actions: Drawn = None
 
     def sample(self, key: Key) -> Any:
         theta_key, actions_key = jax.random.split(key)
         theta = _on_sphere(jax.random.normal(theta_key, (self.dimension,)))
-        return dataclasses.replace(cast(Any, self), theta=theta, actions=self._actions(actions_key))
+        return replace(self, theta=theta, actions=self._actions(actions_key))
 
     def _actions(self, key: Key) -> jax.Array | None:
         drawn = jax.random.normal(key, (self.arms, self.dimension))
@@ -74,14 +76,6 @@ class Features(ABC):
 class Linear(Features):
     """Rewards are +1 or -1 with mean <x, theta*>."""
 
-    dimension: int
-    arms: int
-    contexts: str = "isotropic"
-    theta: Any = None
-    actions: Any = None
-
-    drawn: ClassVar = {"theta", "actions"}
-
     def _mean(self, z: jax.Array) -> jax.Array:
         return z
 
@@ -95,5 +89,5 @@ def _norm(vectors: jax.Array) -> jax.Array:
 
 
 def _on_sphere(vectors: jax.Array) -> jax.Array:
-    """Unit vectors; nothing stays nothing (the odd coordinates of one dimension)."""
+    """Unit vectors; zero stays zero (the odd coordinates of one dimension)."""
     return vectors / jnp.maximum(_norm(vectors), 1e-300)

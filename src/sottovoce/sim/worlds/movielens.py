@@ -12,9 +12,9 @@ that person's best movie; with as many dimensions as movies the reconstruction i
 What to know about it (figures for 20 movies and 20 dimensions); we keep it as it is:
 - A movie that a person did not rate counts as 0 stars, so "not seen" is the reward -1, worse than one star. 78 % of the
   entries are of that kind.
-- Features are made from the very ratings that are to be learned, and their length gives a part of these away: who hears
-  nobody and always takes the longest feature has 47 % of the regret of uniform play (`deaf_regret`). An optimistic
-  learner does so from its first round, so it is this mark that has to be beaten, not uniform play.
+- Features are made from the very ratings that are to be learned, and their length gives a part of these away: a learner
+  that hears nobody and always takes the longest feature has 47 % of the regret of uniform play (`longest_regret`). An
+  optimistic learner does so from its first round, so it is this mark that has to be beaten, not uniform play.
 - Features are short and theta* is long: features have length 0.03 on average and 0.32 at most, and ||theta*|| = 112.
   The analysis wants both at most 1. Noise is made for features of length 1; the published run drowns it with
   epsilon = 800,000. With `scale = "unit"` all features are multiplied by one public number so that the longest has
@@ -26,7 +26,8 @@ What to know about it (figures for 20 movies and 20 dimensions); we keep it as i
 Only a learner that profits from the coordinates (theta* is positive and sorted, features are uncorrelated) does worse.
 """
 
-from typing import Any, ClassVar
+import functools
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -38,40 +39,23 @@ from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.sim.ratings import LICENCE, Ratings, ratings_of
 
 
-@configuration("dimension", "arms", "path", "scale", "source")
+@configuration("dimension", "arms", "source")
 class MovieLens:
-    """`arms` movies, features of length `dimension`; `path` is a file or folder of one's own, else recbole's."""
+    """`arms` movies, features of length `dimension`; `movielens_of` loads them."""
 
     dimension: int
     arms: int
-    path: str = ""
-    rotate: float | None = None
-    scale: str = "authors"
-    features: Any = None
-    theta: Any = None
-    source: str = ""
-
-    drawn: ClassVar = {"features", "theta", "source"}
-
-    def __post_init__(self) -> None:
-        if self.features is None:
-            ratings = ratings_of(self.path)
-            features, theta = factors(rewards_of(ratings, self.arms), self.dimension)
-            if self.scale == "unit":
-                longest = np.linalg.norm(features, axis=2).max()
-                features, theta = features / longest, theta * longest
-            if self.rotate is not None:
-                turn = rotation(self.dimension, int(self.rotate))
-                features, theta = features @ turn, theta @ turn
-            self.__dict__.update(features=features, theta=theta, source=ratings.source)
+    features: Any
+    theta: Any
+    source: str
 
     @property
     def notice(self) -> str:
         """Whose data this is, and on what terms."""
         return f"Data: {self.source}. {LICENCE}"
 
-    def deaf_regret(self) -> float:
-        """Mean regret of one round for who hears nobody and takes the longest feature."""
+    def longest_regret(self) -> float:
+        """The mean regret of a round if nobody is heard and always the longest feature is taken."""
         longest = np.argmax(np.linalg.norm(self.features, axis=2), axis=1)
         rewards = self.features @ self.theta
         return float(np.mean(rewards.max(axis=1) - rewards[np.arange(len(rewards)), longest]))
@@ -85,6 +69,27 @@ class MovieLens:
     def regret(self, context: jax.Array, action: jax.Array) -> jax.Array:
         rewards = context @ self.theta
         return jnp.max(rewards) - rewards[action]
+
+
+def movielens_of(
+    *, dimension: int, arms: int, path: str = "", rotate: float | None = None, scale: str = "authors"
+) -> MovieLens:
+    """The world of these movies; `path` is a file or folder of one's own, without it recbole's is taken."""
+    features, theta, source = _loaded(path, arms, dimension)
+    if scale == "unit":
+        longest = np.linalg.norm(features, axis=2).max()
+        features, theta = features / longest, theta * longest
+    if rotate is not None:
+        turn = rotation(dimension, int(rotate))
+        features, theta = features @ turn, theta @ turn
+    return MovieLens(dimension=dimension, arms=arms, features=features, theta=theta, source=source)
+
+
+@functools.lru_cache(maxsize=4)
+def _loaded(path: str, arms: int, dimension: int) -> tuple[NDArray[np.float64], NDArray[np.float64], str]:
+    """Features, theta* and where they come from. A study builds its world several times."""
+    ratings = ratings_of(path)
+    return *factors(rewards_of(ratings, arms), dimension), ratings.source
 
 
 def rewards_of(ratings: Ratings, movies: int) -> NDArray[np.float64]:

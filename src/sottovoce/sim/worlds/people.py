@@ -8,7 +8,7 @@ This world is made from a contract and has no name in the registry: a study has 
 """
 
 import dataclasses
-from typing import Any, ClassVar
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -17,13 +17,9 @@ from sottovoce.learners.base import Key, configuration
 from sottovoce.protocol.contract import ByModel
 from sottovoce.protocol.fields import Category, Field, Flag, Number
 from sottovoce.protocol.links import Link
+from sottovoce.sim.worlds import world_of
 from sottovoce.sim.worlds.base import World
-from sottovoce.sim.worlds.generalized import Logistic, Poisson, Probit
-from sottovoce.sim.worlds.linear import Linear
 from sottovoce.users.fields import in_blocks, vector
-
-REWARDS = {"identity": Linear, "logistic": Logistic, "probit": Probit, "poisson": Poisson}
-"""The world whose rewards follow a link."""
 
 Values = dict[str, jax.Array]
 """One value per field: a number, true or false, or the place of a word in its category."""
@@ -38,8 +34,6 @@ class People:
     named: bool
     rewards: Any
     radius: float = 1.0
-
-    drawn: ClassVar = {"rewards"}
 
     @property
     def arms(self) -> int:
@@ -80,14 +74,14 @@ def people_of(offers: ByModel) -> World:
     A linear mean reward must stay within [-1, 1], so there theta is no longer than 1 whatever radius is declared.
     """
     link = offers.link or Link("identity")
-    shape: dict[str, Any] = {"arms": offers.arms, "dimension": offers.dimension}
-    if link.name == "poisson":
-        shape["maximum"] = link.maximum
-    radius = min(link.radius, 1.0) if link.name == "identity" else link.radius
+    name = "linear" if link.name == "identity" else link.name
+    options: dict[str, Any] = {"maximum": link.maximum} if name == "poisson" else {}
+    rewards = world_of(name, arms=offers.arms, dimension=offers.dimension, **options)
+    radius = min(link.radius, 1.0) if name == "linear" else link.radius
     return People(
         fields=tuple(sorted(offers.fields.items())),
         named=bool(offers.actions),
-        rewards=REWARDS[link.name](**shape),
+        rewards=rewards,
         radius=radius,
     )
 

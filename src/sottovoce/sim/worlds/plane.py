@@ -1,13 +1,14 @@
-"""A world whose actions are points and whose losses are linear: every person has a loss vector."""
+"""A world whose actions are points and whose rewards are linear: every person has a loss vector."""
 
 import dataclasses
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
 from sottovoce.learners.base import Key, configuration
 from sottovoce.learners.convex.regions import on_sphere
+from sottovoce.sim.worlds.base import Drawn
 
 
 class Slope(NamedTuple):
@@ -17,17 +18,15 @@ class Slope(NamedTuple):
 
 @configuration()
 class Plane:
-    """The loss of x is <l_t, x>: l_t is `mean` plus a random vector, both of length 1/(2 outer), so it is in [-1, 1].
+    """The reward of x is -<l_t, x>, in [-1, 1]: l_t is `mean` plus a random vector, both of length 1/(2 outer).
 
     On a simplex x is counted from the middle. The mean's direction is drawn for every seed. The regret is against the
     best fixed point, the `corner` of the region that lies farthest against the mean.
     """
 
     region: Any
-    mean: Any = None
-    corner: Any = None
-
-    drawn: ClassVar = {"mean", "corner"}
+    mean: Drawn = None
+    corner: Drawn = None
 
     def sample(self, key: Key) -> "Plane":
         mean = on_sphere(key, self.region.size) / (2 * self.region.outer)
@@ -42,7 +41,7 @@ class Plane:
 
     def outcome(self, context: Slope, action: jax.Array, key: Key) -> jax.Array:
         own = self._lifted(on_sphere(key, self.region.size) / (2 * self.region.outer))
-        return action @ (context.mean + own)
+        return -action @ (context.mean + own)
 
     def regret(self, context: Slope, action: jax.Array) -> jax.Array:
         return jnp.mean((action - context.corner) @ context.mean)

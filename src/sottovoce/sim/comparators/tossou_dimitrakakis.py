@@ -26,6 +26,7 @@ import jax.numpy as jnp
 
 from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Offer, categorical, configuration, pick
+from sottovoce.learners.losses import loss_of
 from sottovoce.sim.random import sealed, unsealed
 from sottovoce.sim.users import user_of
 from sottovoce.users import LocalUser
@@ -59,7 +60,7 @@ class PublishedPrivateExp3:
         return _offer((1 - self.gamma) * weights + self.gamma / self.arms, key)
 
     def tell(self, state: State, memo: Memo, estimate: jax.Array) -> State:
-        gain = 1 - noisy(estimate, memo, self.epsilon)
+        gain = 1 - noisy(loss_of(estimate), memo, self.epsilon)
         inside = (gain >= -self.bound) & (gain <= 1 + self.bound)
         gain = jnp.where(inside, (gain + self.bound) / (1 + 2 * self.bound), 0.0)
         return _charged(state, memo, -gain / memo.weight)
@@ -79,7 +80,7 @@ class PracticalPrivateExp3:
         return _offer(jax.nn.softmax(-self._rate(state.round) * state.losses), key)
 
     def tell(self, state: State, memo: Memo, estimate: jax.Array) -> State:
-        loss = noisy(estimate, memo, self.epsilon) / memo.weight
+        loss = noisy(loss_of(estimate), memo, self.epsilon) / memo.weight
         return _charged(state, memo, jnp.maximum(loss, -1 / self._rate(state.round)))
 
     def _rate(self, round: jax.Array) -> jax.Array:

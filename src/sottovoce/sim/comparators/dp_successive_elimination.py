@@ -29,6 +29,7 @@ The constants of "published" are recalled and not yet checked against the printe
 """
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import jax
@@ -36,6 +37,7 @@ import jax.numpy as jnp
 
 from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Offer, configuration
+from sottovoce.learners.losses import loss_of
 from sottovoce.sim.random import sealed, unsealed
 from sottovoce.sim.users import user_of
 from sottovoce.users import LocalUser
@@ -57,11 +59,13 @@ class Memo(NamedTuple):
     seal: jax.Array
 
 
+@dataclass(frozen=True, kw_only=True)
 class Eliminating(ABC):
     """What both rules share."""
 
     arms: int
     epsilon: float
+    failure: float
 
     def init(self) -> State:
         zeros = jnp.zeros(self.arms)
@@ -73,7 +77,7 @@ class Eliminating(ABC):
 
     def tell(self, state: State, memo: Memo, estimate: jax.Array) -> State:
         played = jnp.arange(self.arms) == memo.arm
-        heard = state._replace(sums=state.sums + played * estimate, pulls=state.pulls + played)
+        heard = state._replace(sums=state.sums + played * loss_of(estimate), pulls=state.pulls + played)
         noise = jax.random.laplace(unsealed(memo.seal), (self.arms,), dtype=estimate.dtype) / self.epsilon
         over = jnp.min(jnp.where(state.alive, heard.pulls, jnp.inf)) >= self._length(state)
         return jax.tree.map(lambda same, new: jnp.where(over, new, same), heard, self._published(heard, noise))
@@ -100,10 +104,6 @@ class Eliminating(ABC):
 class PublishedElimination(Eliminating):
     """The algorithm box, constants included."""
 
-    arms: int
-    epsilon: float
-    failure: float
-
     def _logs(self, state: State) -> tuple[jax.Array, jax.Array]:
         events = jnp.sum(state.alive) * state.epoch**2 / self.failure
         return jnp.log(8 * events), jnp.log(4 * events)
@@ -125,9 +125,6 @@ class PublishedElimination(Eliminating):
 class PracticalElimination(Eliminating):
     """Short epochs, nothing forgotten, widths for differences."""
 
-    arms: int
-    epsilon: float
-    failure: float
     first: float
 
     def _length(self, state: State) -> jax.Array:

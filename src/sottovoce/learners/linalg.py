@@ -1,0 +1,74 @@
+"""Small matrices, one for each seed: under `vmap` these loops are vectorised, while LAPACK is called seed by seed."""
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+
+def cholesky(matrix: jax.Array) -> jax.Array:
+    """The lower triangular root, column by column.
+
+    >>> cholesky(jnp.array([[4.0, 2.0], [2.0, 5.0]])).tolist()
+    [[2.0, 0.0], [1.0, 2.0]]
+    """
+    columns, rest = [], matrix
+    for k in range(len(matrix)):
+        column = jnp.where(jnp.arange(len(matrix)) >= k, rest[:, k], 0.0) / jnp.sqrt(rest[k, k])
+        columns.append(column)
+        rest = rest - jnp.outer(column, column)
+    return jnp.stack(columns, axis=1)
+
+
+def solve(root: jax.Array, vector: jax.Array) -> jax.Array:
+    """The x with root @ x = vector, for a lower triangular root."""
+    found: list[jax.Array] = []
+    for k in range(len(root)):
+        known = sum((root[k, j] * found[j] for j in range(k)), jnp.zeros(()))
+        found.append((vector[k] - known) / root[k, k])
+    return jnp.stack(found)
+
+
+def solve_transposed(root: jax.Array, vector: jax.Array) -> jax.Array:
+    """The x with root.T @ x = vector, for a lower triangular root."""
+    return solve(root.T[::-1, ::-1], vector[::-1])[::-1]
+
+
+def inverse(matrix: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """The inverse of a symmetric matrix by sweeping its pivots, and whether it is positive definite (all are positive).
+
+    >>> found, definite = inverse(jnp.array([[2.0, 0.0], [0.0, 4.0]]))
+    >>> found.tolist(), bool(definite)
+    ([[0.5, -0.0], [-0.0, 0.25]], True)
+    """
+
+    def sweep(k: int, carried: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+        matrix, definite = carried
+        pivot = matrix[k, k]
+        column = matrix[:, k].at[k].set(0.0)
+        swept = matrix - jnp.outer(column, column) / pivot
+        edge = (column / pivot).at[k].set(-1 / pivot)
+        return swept.at[k].set(edge).at[:, k].set(edge), definite & (pivot > 0)
+
+    negative, definite = lax.fori_loop(0, len(matrix), sweep, (matrix, jnp.asarray(True)))
+    return -negative, definite
+
+
+def ridge_inverse(matrix: jax.Array, ridge: jax.Array) -> jax.Array:
+    """The inverse of a symmetric matrix plus a ridge; negative eigenvalues of the matrix count as zero.
+
+    >>> ridge_inverse(jnp.array([[1.0, 0.0], [0.0, -9.0]]), 1.0).tolist()
+    [[0.5, 0.0], [0.0, 1.0]]
+    """
+    values, vectors = jnp.linalg.eigh(matrix, symmetrize_input=False)
+    return (vectors / (jnp.maximum(values, 0.0) + ridge)) @ vectors.T
+
+
+def with_features(precision: jax.Array, x: jax.Array, weight: jax.Array | float = 1.0) -> tuple[jax.Array, jax.Array]:
+    """The inverse of V + weight x x' from that of V (Sherman and Morrison), and weight x' V^-1 x.
+
+    >>> with_features(jnp.eye(2), jnp.array([1.0, 0.0]))[0].tolist()
+    [[0.5, 0.0], [0.0, 1.0]]
+    """
+    seen = precision @ x
+    new = weight * (x @ seen)
+    return precision - jnp.outer(seen, seen) * (weight / (1 + new)), new
