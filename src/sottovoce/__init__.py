@@ -21,9 +21,11 @@ from sottovoce.protocol.budget import Budget, budget
 from sottovoce.protocol.errors import SottovoceError
 
 if TYPE_CHECKING:
+    from sottovoce.engine.session import Session
     from sottovoce.learners.base import Offer
     from sottovoce.sim.halves import halves
-    from sottovoce.sim.run import Trace, simulate
+    from sottovoce.sim.run import simulate
+    from sottovoce.sim.trace import Trace
 
 __version__ = "0.1.0"
 
@@ -35,6 +37,7 @@ __all__ = [
     "Moments",
     "Noise",
     "Offer",
+    "Session",
     "SottovoceError",
     "Task",
     "Trace",
@@ -50,7 +53,8 @@ __all__ = [
 
 _LAZY = {
     "Offer": "sottovoce.learners.base",
-    "Trace": "sottovoce.sim.run",
+    "Session": "sottovoce.engine.session",
+    "Trace": "sottovoce.sim.trace",
     "halves": "sottovoce.sim.halves",
     "simulate": "sottovoce.sim.run",
 }

@@ -1,12 +1,12 @@
-"""Random keys for the simulator: Threefry-2x32 written out, so that XLA melts it into the arithmetic around it.
+"""Random keys for the simulator: Threefry-2x32 written out, so that XLA compiles it together with what uses it.
 
 JAX's own generator is a loop of small kernels on a CPU and took most of a round of a cheap learner. Same cipher, same
 statistical quality (Salmon et al. 2011; 20 rounds); the streams differ from JAX's. Users' learners and worlds receive
 these keys and use `jax.random` as always. For simulation only: a device draws from the operating system.
 """
 
-from functools import lru_cache
-from typing import Any
+from functools import lru_cache, partial
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -79,6 +79,27 @@ def simulation_key(seed: Any) -> jax.Array:
     True
     """
     return jax.random.key(seed, impl=_implementation())
+
+
+@partial(jax.jit, static_argnums=1)
+def seed_keys(seed: int, seeds: int) -> jax.Array:
+    """One random key per seed."""
+    return jax.vmap(lambda i: jax.random.fold_in(simulation_key(seed), i))(jnp.arange(seeds))
+
+
+class RoundKeys(NamedTuple):
+    """The keys of one round, in the order in which they are used."""
+
+    ask: jax.Array
+    visit: jax.Array
+    act: jax.Array
+    outcome: jax.Array
+    report: jax.Array
+
+
+def round_keys(key: jax.Array, round: jax.Array) -> RoundKeys:
+    """The keys of this round of a seed."""
+    return RoundKeys(*jax.random.split(jax.random.fold_in(key, round), 5))
 
 
 def sealed(key: jax.Array) -> jax.Array:

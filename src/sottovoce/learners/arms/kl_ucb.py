@@ -51,6 +51,9 @@ class KlUcb:
         index = self._bernoulli(mean, level) if self.bounded else self._gaussian(mean, level)
         return largest(state, index)
 
+    def memo_of(self, arm: jax.Array) -> jax.Array:
+        return arm
+
     def tell(self, state: Tally, memo: jax.Array, estimate: jax.Array) -> Tally:
         """Rewards in [0, 1]: one minus the loss, mapped from the range of the estimates where that is bounded."""
         reward = 0.5 - (estimate - 0.5) / (2 * self.reach) if self.bounded else 1 - estimate
