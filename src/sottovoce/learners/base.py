@@ -91,7 +91,7 @@ def categorical(key: Key, weights: jax.Array) -> jax.Array:
 
 
 def pick(values: jax.Array, index: jax.Array) -> jax.Array:
-    """values[index], as a sum: under `vmap` on a CPU, XLA compiles it together with its neighbours; a gather it does not.
+    """values[index], as a sum: under `vmap` on a CPU, XLA joins it with the steps around it, which a gather prevents.
 
     >>> float(pick(jax.numpy.array([0.2, 0.8]), 1))
     0.800000011920929

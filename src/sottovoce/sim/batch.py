@@ -41,7 +41,13 @@ class Batch(NamedTuple):
 
 
 def run_batch(
-    setting: Setting, cases: Any, world: World, keys: jax.Array, ends: NDArray, publish: NDArray, progress: Progress
+    setting: Setting,
+    cases: Any,
+    world: World,
+    keys: jax.Array,
+    ends: NDArray,
+    publish: NDArray,
+    progress: Progress | None,
 ) -> Batch:
     """Play until the last checkpoint, or until every learner has stopped. `cases` are stacked (learner, gates)."""
     varying, fixed = split(cases)
@@ -53,7 +59,8 @@ def run_batch(
         for end in ends:
             now = steps(start, end)
             regrets.append(np.concatenate(list(pool.map(lambda part, now=now: part.advance(now), parts)), axis=1))
-            progress(int(end - start))
+            if progress:
+                progress(int(end - start))
             start = int(end)
             if all(part.stopped(start) for part in parts):
                 break

@@ -112,9 +112,7 @@ def run_grid(
         parts = [parts_of(case) for case in cases]
         setting = setting_of(cases[0], user, run)._replace(cases=len(cases))
         ends, publish = run.ends(), run.publish(parts[0][0])
-        found = run_batch(
-            setting, stack(parts), world, run.seed_keys(), ends, publish, progress or (lambda rounds: None)
-        )
+        found = run_batch(setting, stack(parts), world, run.seed_keys(), ends, publish, progress)
         return [
             trace_of(learner, ends, found.regret[i], found.state_of(i), found.samples[i], found.gaps)
             for i, (learner, _) in enumerate(parts)

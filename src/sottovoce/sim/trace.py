@@ -3,6 +3,7 @@
 from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
@@ -49,5 +50,5 @@ def _is_best(learner: Complete, recommended: NDArray, gaps: NDArray) -> NDArray[
     """Is no arm better than the one recommended, or no set than the set? Ties are right; rows are seeds."""
     arms = np.arange(gaps.shape[1])
     chosen = recommended if recommended.ndim > 1 else recommended[:, None] == arms
-    best = np.asarray(jax.vmap(learner.best_set)(-gaps))
+    best = np.asarray(jax.vmap(learner.best_set)(jnp.asarray(-gaps)))
     return np.sum(gaps * chosen, axis=1) <= np.sum(gaps * best, axis=1) + TIE

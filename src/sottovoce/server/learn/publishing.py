@@ -57,7 +57,8 @@ def publication_key(secret: bytes, task: str, count: int) -> jax.Array:
     False
     """
     drawn = hmac.digest(secret, f"{task}\0{count}".encode(), hashlib.sha256)
-    return jax.random.wrap_key_data(np.frombuffer(drawn[:8], ">u4").astype(np.uint32), impl="threefry2x32")
+    words = jnp.asarray(np.frombuffer(drawn[:8], ">u4").astype(np.uint32))
+    return jax.random.wrap_key_data(words, impl="threefry2x32")
 
 
 def _model(learner: Complete, state: Any, count: int, key: jax.Array) -> Publication:
