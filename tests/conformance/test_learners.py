@@ -53,7 +53,6 @@ def first_report(each: Ready) -> tuple[Any, Report]:
         world = each.world.sample(key)
         case = GridCase(each.learner, each.mechanism)
         setting, (learner, gates) = setting_of(case, each.user, Run(rounds=1)), parts_of(case)
-        gates = jax.tree.map(jnp.asarray, gates)
         carry = begin(setting, learner, gates, world, key)
         report, _ = answer(setting, learner, gates, world, key, carry, jnp.asarray(0))
         return carry.state, report

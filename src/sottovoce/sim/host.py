@@ -41,7 +41,7 @@ def simulate_on_host(
     run, case = Run(**({"seeds": 1} | numbers)), Case(learner, mechanism, quieter)
     with jax.enable_x64(True):
         setting, (whole, gates) = setting_of(case, user, run), parts_of(case)
-        gates, ends, publish = jax.tree.map(jnp.asarray, gates), run.ends(), run.publish(whole)
+        ends, publish = run.ends(), run.publish(whole)
         regrets, states, samples, gaps = [], [], [], []
         for key in run.seed_keys():
             here = world_for(world, key)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
@@ -123,7 +124,7 @@ def parts_of(case: Case) -> tuple[Complete, Gates]:
     """The completed learner of a case, and what its reports go through."""
     if case.quieter and not can_weigh(case.learner):
         raise ConfigurationError("this learner has whole numbers in its state and cannot weigh quieter reports")
-    return complete(case.learner), gates_of(case.mechanism, case.quieter)
+    return complete(case.learner), jax.tree.map(jnp.asarray, gates_of(case.mechanism, case.quieter))
 
 
 def setting_of(case: Case, user: LocalUser, run: Run) -> Setting:
