@@ -33,9 +33,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "gradient": MODEL | {"publish_every": 4},
     "glm": MODEL | {"publish_every": 3, "preset": "explicit", "privacy": {"epsilon": 2.0, "delta": 1e-5}},
 }
-ROUNDS = 90
-
-visit = jax.jit(answer, static_argnums=0)
+ROUNDS = 40
 
 
 class Overheard(Fold):
@@ -73,7 +71,7 @@ def journal_of(live: Contract, simulation: Simulation, fold: Fold) -> list[Entry
     for round in range(ROUNDS):
         state = fold.progress.state
         carry = carry._replace(state=state, published=carry.published if setting.lazy else ())
-        said, _ = visit(setting, learner, gates, here, key, carry, jnp.asarray(round))
+        said, _ = answer(setting, learner, gates, here, key, carry, jnp.asarray(round))
         offer = ask_once(learner, carry.published if setting.lazy else state, round_keys(key, round).ask)
         gate = 0 if said.weight is None else [float(weight) for weight in gates.weights].index(float(said.weight))
         ticket = bytes.fromhex(context) if context else leaves.pack(Remembered(offer.memo, offer.arm))

@@ -24,8 +24,9 @@ from sottovoce.server.hub import oldest_kept
 from sottovoce.server.learn.folding import CHUNK
 from sottovoce.server.learn.folding import Fold as FoldWithSecret
 from sottovoce.server.learn.process import Learning, replay
+from sottovoce.server.learn.publishing import publication_key
 from sottovoce.server.published import Published
-from sottovoce.server.store import Entry, Publication, Report
+from sottovoce.server.store import WARM, Entry, Publication, Report
 from sottovoce.server.store.sqlite import SqliteStore
 
 
@@ -243,3 +244,46 @@ def test_a_task_whose_learner_fails_does_not_stop_the_others(tmp_path: Path, mon
     assert not learning.knows(rows[0].number)
     assert learning.catch_up() == []
     store.close()
+
+
+# --- what is published -----------------------------------------------------------------------------------------------
+
+
+def test_what_is_published_follows_from_the_secret_the_task_and_the_count():
+    live, other = contract(learner="tsallis-inf", publish_every=5), contract(id="other", learner="tsallis-inf")
+    fold, again = Fold(live), Fold(live)
+    first = fold.publish()
+    memos = [offer.memo for offer in published(first).offers]
+    entries = [entry._replace(report=entry.report._replace(context=memos[0])) for entry in journal(live, 10)]
+    bodies = [first.body, *(one.body for one in fold.advance(entries))]
+    assert len(set(bodies)) == 3
+    assert [again.publish().body, *(one.body for one in again.advance(entries))] == bodies
+    elsewhere = FoldWithSecret(live, b"of another server").publish()
+    assert len({first.body, elsewhere.body, Fold(other).publish().body}) == 3
+
+
+def test_a_model_of_a_learner_that_samples_is_drawn_anew():
+    keys = [publication_key(b"secret", "model", count) for count in range(3)]
+    drawn = {float(jax.random.uniform(key)) for key in keys}
+    assert len(drawn) == 3
+    assert float(jax.random.uniform(publication_key(b"secret", "model", 2))) in drawn
+
+
+def test_consented_data_is_learned_from_and_not_counted_among_private_reports():
+    live = contract(publish_every=6)
+    fold = Fold(live)
+    contexts = published(fold.publish()).contexts
+    assert contexts == [context_of(arm) for arm in range(3)]
+    clear = np.array([-1.0]).astype(">f8").tobytes()
+    warm = [Entry(n + 1, Report(1, n.to_bytes(16, "big"), 0, WARM, contexts[n % 3], clear)) for n in range(6)]
+    (after,) = fold.advance(warm)
+    assert np.asarray(fold.progress.state.pulls).tolist() == [2.0, 2.0, 2.0]
+    assert [estimate["reports"] for estimate in published(after).estimates] == [0.0, 0.0, 0.0]
+    private = [entry._replace(seq=entry.seq + 6) for entry in journal(live, 6)]
+    (after,) = fold.advance(private)
+    assert [estimate["reports"] for estimate in published(after).estimates] == [2.0, 2.0, 2.0]
+
+
+@pytest.mark.parametrize("learner", ["exp3", "tsallis-inf"])
+def test_a_learner_that_weighs_by_the_chance_of_an_offer_has_no_context_without_one(learner: str):
+    assert published(Fold(contract(learner=learner)).publish()).contexts == []
