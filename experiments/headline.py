@@ -24,7 +24,8 @@ from sottovoce import halves, task
 from sottovoce.learners.base import Key, configuration
 from sottovoce.learners.convex.regions import on_sphere
 from sottovoce.report.confidence import student_quantile
-from sottovoce.sim.run import Trace, simulate
+from sottovoce.sim.run import simulate
+from sottovoce.sim.trace import Trace
 from sottovoce.users import LocalUser
 
 PICTURE = Path(__file__).resolve().parents[1] / "docs" / "images" / "headline.png"

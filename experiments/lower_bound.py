@@ -28,10 +28,10 @@ from numpy.typing import NDArray
 from sottovoce import Budget, Interval, Moments, calibrate, halves, task
 from sottovoce.learners.base import Key, Offer, configuration, pick
 from sottovoce.privacy.domains import MomentEstimate
-from sottovoce.sim.channels import channel_of
 from sottovoce.sim.halves import Halves
-from sottovoce.sim.loop import Carry, begin, play_round, publish_state
-from sottovoce.sim.run import Case, publication, seed_keys, setting_of
+from sottovoce.sim.loop import Carry, begin, play_round, publish_carry
+from sottovoce.sim.run import Case, Run, setting_of
+from sottovoce.sim.run import parts_of as loop_parts
 from sottovoce.users import ScalarUser
 from sottovoce.users.linear import LinearUser
 
@@ -110,26 +110,22 @@ def measure(protocol: str, arms: int, rounds: int, seeds: int) -> Result:
         learner, user, mechanism = parts_of(protocol, arms, rounds)
         theta = jnp.where(jnp.arange(arms) == 0, GAP, 0.0)
         world = UnitVectors(arms=arms, theta=theta)
-        setting = setting_of(Case(learner, mechanism), user, 1, 0)
-        channel = jax.tree.map(jnp.asarray, channel_of(mechanism))
-
-        def publish(carry: Carry) -> Carry:
-            state = jax.vmap(functools.partial(publish_state, learner))(carry.state)
-            return carry._replace(state=state, published=state)
+        run, case = Run(rounds=rounds, seeds=seeds), Case(learner, mechanism)
+        setting, (learner, gates) = setting_of(case, user, run), loop_parts(case)
+        publish = jax.vmap(functools.partial(publish_carry, learner))
 
         def step(carry: Carry, now: tuple[jax.Array, jax.Array], keys: jax.Array) -> tuple[Carry, None]:
             round, due = now
-            play = lambda carry, key: play_round(setting, learner, channel, world, key, carry, round)  # noqa: E731
-            carry = jax.vmap(play)(carry, keys)
+            one = lambda carry, key: play_round(setting, learner, gates, world, key, carry, round)  # noqa: E731
+            carry = jax.vmap(one)(carry, keys)
             return lax.cond(due, publish, lambda same: same, carry) if setting.lazy else carry, None
 
         @jax.jit
-        def run(keys: jax.Array, due: jax.Array) -> Carry:
-            start = jax.vmap(lambda key: begin(setting, learner, channel, world, key))(keys)
+        def play(keys: jax.Array, due: jax.Array) -> Carry:
+            start = jax.vmap(lambda key: begin(setting, learner, gates, world, key))(keys)
             return lax.scan(functools.partial(step, keys=keys), start, (jnp.arange(rounds), due))[0]
 
-        due = publication(rounds, 1, getattr(learner, "growth", 1.0))
-        carry = run(seed_keys(0, seeds), jnp.asarray(due))
+        carry = play(run.seed_keys(), jnp.asarray(run.publish(learner)))
         plays = np.asarray(carry.regret)
         found = np.asarray(carry.state.model.theta)
         error = np.sqrt(np.sum(plays * (found - np.asarray(theta)) ** 2, axis=1))

@@ -25,7 +25,8 @@ from sottovoce.learners.convex.multi_point import SlopeDescent
 from sottovoce.privacy.reading import noise_of
 from sottovoce.sim.channels import channel_of
 from sottovoce.sim.random import sealed, unsealed
-from sottovoce.sim.run import Trace, simulate
+from sottovoce.sim.run import simulate
+from sottovoce.sim.trace import Trace
 from sottovoce.sim.worlds import world_of
 
 matplotlib.use("Agg")

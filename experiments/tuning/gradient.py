@@ -19,8 +19,8 @@ from sottovoce import halves, task
 from sottovoce.catalogue.task import Task
 from sottovoce.learners import uniform_of
 from sottovoce.sim.run import Case, simulate_grid
-from sottovoce.sim.worlds import world_of
 from sottovoce.sim.users import user_of
+from sottovoce.sim.worlds import world_of
 
 SEED = 200
 """Other seeds than those of the benchmarks."""

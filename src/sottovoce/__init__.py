@@ -21,9 +21,11 @@ from sottovoce.protocol.errors import SottovoceError
 
 if TYPE_CHECKING:
     from sottovoce.catalogue.task import Task, task
+    from sottovoce.engine.session import Session
     from sottovoce.learners.base import Offer
     from sottovoce.sim.halves import halves
-    from sottovoce.sim.run import Trace, simulate
+    from sottovoce.sim.run import simulate
+    from sottovoce.sim.trace import Trace
 
 __version__ = "0.2.0"
 
@@ -35,6 +37,7 @@ __all__ = [
     "Moments",
     "Noise",
     "Offer",
+    "Session",
     "SottovoceError",
     "Task",
     "Trace",
@@ -51,7 +54,8 @@ __all__ = [
 _LAZY = {
     "Offer": "sottovoce.learners.base",
     "Task": "sottovoce.catalogue.task",
-    "Trace": "sottovoce.sim.run",
+    "Session": "sottovoce.engine.session",
+    "Trace": "sottovoce.sim.trace",
     "halves": "sottovoce.sim.halves",
     "simulate": "sottovoce.sim.run",
     "task": "sottovoce.catalogue.task",

@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Callable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -10,15 +11,16 @@ import pytest
 
 from catalogue import PRESETS, Ready, ready
 from sottovoce.catalogue.task import algorithms
+from sottovoce.engine.complete import complete
+from sottovoce.engine.pytrees import join, split
+from sottovoce.engine.step import Report
 from sottovoce.learners import LEARNERS, uniform_of
 from sottovoce.learners.base import Learner, Offer
-from sottovoce.sim.channels import channel_of
 from sottovoce.sim.comparators import COMPARATORS
-from sottovoce.sim.loop import Carry, begin, publish_state, whisper
-from sottovoce.sim.pytrees import join, split
+from sottovoce.sim.loop import answer, begin
 from sottovoce.sim.random import simulation_key
 from sottovoce.sim.run import Case as GridCase
-from sottovoce.sim.run import setting_of, simulate
+from sottovoce.sim.run import Run, parts_of, setting_of, simulate
 
 
 def compiled(function: Callable, *arguments):
@@ -40,15 +42,19 @@ def tell(learner: Learner, state, memo, estimate):
     return learner.tell(state, memo, estimate)
 
 
-def first_report(each: Ready):
+def publish(learner: Learner, state):
+    return complete(learner).refresh(state)
+
+
+def first_report(each: Ready) -> tuple[Any, Report]:
     """The state, and what the first person's report is told as."""
     with jax.enable_x64(True):
         key = simulation_key(0)
         world = each.world.sample(key)
-        setting = setting_of(GridCase(each.learner, each.mechanism), each.user, 1, 0)
-        channel = jax.tree.map(jnp.asarray, channel_of(each.mechanism))
-        carry: Carry = begin(setting, each.learner, channel, world, key)
-        report, _ = whisper(setting, each.learner, channel, world, key, carry, jnp.asarray(0))
+        case = GridCase(each.learner, each.mechanism)
+        setting, (learner, gates) = setting_of(case, each.user, Run(rounds=1)), parts_of(case)
+        carry = begin(setting, learner, gates, world, key)
+        report, _ = answer(setting, learner, gates, world, key, carry, jnp.asarray(0))
         return carry.state, report
 
 
@@ -75,13 +81,13 @@ def test_asking_changes_nothing_and_is_repeatable(each: Ready):
 
 def test_telling_is_pure_and_keeps_the_shape_of_the_state(each: Ready):
     """A lost report leaves no trace: an offer made beside changes nothing. Publishing twice is publishing once."""
-    state, (memo, estimate) = first_report(each)
+    state, (memo, estimate, _) = first_report(each)
     with jax.enable_x64(True):
         after = compiled(tell, each.learner, state, memo, estimate)
         compiled(ask, each.learner, state, simulation_key(99))
         again = compiled(tell, each.learner, state, memo, estimate)
-        once = compiled(publish_state, each.learner, after)
-        twice = compiled(publish_state, each.learner, once)
+        once = compiled(publish, each.learner, after)
+        twice = compiled(publish, each.learner, once)
     shapes = jax.tree.map(lambda leaf: (leaf.shape, leaf.dtype), state)
     assert jax.tree.map(lambda leaf: (leaf.shape, leaf.dtype), after) == shapes
     assert not jax.tree.all(jax.tree.map(np.array_equal, state, after))
@@ -134,7 +140,7 @@ def test_runs_stay_finite_at_any_budget_and_the_practical_preset_learns(name: st
     assert trace.regret.shape == (8, rounds // 60)
     assert np.all(np.diff(trace.regret, axis=1) >= 0)
     if preset == "practical" and name not in TOO_SLOW:
-        if hasattr(each.learner, "recommend"):
+        if complete(each.learner).stops:
             assert trace.correct is not None
             assert trace.correct.all()
         else:

@@ -10,8 +10,8 @@ import pytest
 from catalogue import made_up_ratings
 from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.sim.random import simulation_key
-from sottovoce.sim.run import world_for
 from sottovoce.sim.worlds import CHOICES, WORLDS, actions_of, options_of, world_of
+from sottovoce.sim.worlds.base import shown_of, world_for
 from sottovoce.sim.worlds.linear import Linear
 
 SHAPES = {"arms": {"arms": 5}, "features": {"arms": 5, "dimension": 3}, "points": {"dimension": 3}}
@@ -33,11 +33,6 @@ def world(request: pytest.FixtureRequest, tmp_path: Path):
         shape = {"arms": 5, "dimension": 20}
     with jax.enable_x64(True):
         yield world_for(world_of(name, **shape, **options), simulation_key(1))
-
-
-def shown(world, context):
-    """What a device sees of a context."""
-    return world.shown(context) if hasattr(world, "shown") else context
 
 
 def actions_in(world) -> list:
@@ -94,7 +89,7 @@ def test_features_stay_in_the_unit_ball(world):
         return
     with jax.enable_x64(True):
         keys = jax.random.split(simulation_key(0), 100)
-        features = jax.vmap(lambda key: shown(world, world.visit(jnp.asarray(0), key)))(keys)
+        features = jax.vmap(lambda key: shown_of(world, world.visit(jnp.asarray(0), key)))(keys)
     assert features.shape == (100, world.arms, world.dimension)
     assert np.linalg.norm(features, axis=-1).max() <= 1 + 1e-12
     if isinstance(world, Linear):

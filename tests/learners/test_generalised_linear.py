@@ -14,9 +14,10 @@ from sottovoce.lab.study.cells import Study, cells_of
 from sottovoce.privacy.domains import MomentEstimate
 from sottovoce.sim.comparators.gloc import nearest_in_ball
 from sottovoce.sim.comparators.raw import RawAnswer
-from sottovoce.sim.random import simulation_key
-from sottovoce.sim.run import seed_keys, simulate, world_for
+from sottovoce.sim.random import seed_keys, simulation_key
+from sottovoce.sim.run import simulate
 from sottovoce.sim.worlds import world_of
+from sottovoce.sim.worlds.base import world_for
 
 KAPPA = special.expit(1.0) * special.expit(-1.0)
 

@@ -1,11 +1,11 @@
 """State is a fold over the journal: however it is cut, whatever was forgotten, and with quieter voices in it."""
 
 import datetime
+import functools
 from pathlib import Path
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import msgspec
 import numpy as np
 import pytest
@@ -14,8 +14,9 @@ from catalogue import shape_of
 from serving import ARMS, MODEL, contract, honest
 from sottovoce.catalogue.resolve import mechanism_from, mechanism_of
 from sottovoce.catalogue.task import algorithms, task
+from sottovoce.engine.schedule import Schedule
+from sottovoce.engine.weighing import can_weigh, weight_of
 from sottovoce.learners import LEARNERS, learner_of
-from sottovoce.learners.weighing import weight_of
 from sottovoce.privacy.levels.mechanism import Levels
 from sottovoce.privacy.levels.read import levels_reach
 from sottovoce.privacy.reading import decode_messages, noise_of, report_size
@@ -23,18 +24,22 @@ from sottovoce.privacy.sphere.mechanism import Sphere
 from sottovoce.privacy.sphere.read import sphere_reach
 from sottovoce.protocol.contract import DAY, Contract, Status
 from sottovoce.server.hub import oldest_kept
-from sottovoce.server.learn.folding import CHUNK, Fold
+from sottovoce.server.learn.folding import CHUNK
+from sottovoce.server.learn.folding import Fold as FoldWithSecret
 from sottovoce.server.learn.process import Learning, replay
+from sottovoce.server.learn.publishing import publication_key
 from sottovoce.server.published import Published
-from sottovoce.server.store import Entry, Publication, Report
+from sottovoce.server.store import WARM, Entry, Publication, Report
 from sottovoce.server.store.sqlite import SqliteStore
-from sottovoce.sim.run import publication
 
 
 @pytest.fixture(autouse=True)
 def double_precision():
     with jax.enable_x64(True):
         yield
+
+
+Fold = functools.partial(FoldWithSecret, secret=b"of the server")
 
 
 def published(one: Publication) -> Published:
@@ -49,8 +54,13 @@ def journal(
     for n in range(count):
         arm, gate = n % 3, n // 3 % gates
         payload = honest(contract, gate, rewards[arm])
-        found.append(Entry(n + 1, Report(1, n.to_bytes(16, "big"), 0, gate, arm.to_bytes(8, "big"), payload)))
+        found.append(Entry(n + 1, Report(1, n.to_bytes(16, "big"), 0, gate, context_of(arm), payload)))
     return found
+
+
+def context_of(arm: int) -> bytes:
+    """What a ticket carries for a learner that remembers the arm only: its memo, and the arm."""
+    return 2 * arm.to_bytes(8, "big")
 
 
 # --- the same bits ---------------------------------------------------------------------------------------------------
@@ -70,7 +80,7 @@ def test_how_reports_are_grouped_does_not_change_a_bit():
     assert cut.digest() == whole.digest()
     for _ in resumed.advance(entries[:101]):
         pass
-    rest = Fold(live, resumed.snapshot())
+    rest = Fold(live, snapshot=resumed.snapshot())
     assert rest.learned == 101
     for _ in rest.advance(entries):  # those that it knows are passed over
         pass
@@ -94,13 +104,12 @@ def test_publications_come_where_the_simulator_publishes(learner: str, publish_e
     file = (ARMS if learner == "kl-ucb" else MODEL) | {"learner": learner, "publish_every": publish_every}
     live = contract(**file)
     fold, rounds = Fold(live), 5 * CHUNK + 3
-    first = fold.publication()
-    version = bytes.fromhex(first.version) if first.version else bytes(8)
+    first = fold.publish()
+    version = bytes.fromhex(first.version) if first.version else context_of(0)
     payload = honest(live)
     entries = [Entry(n + 1, Report(1, n.to_bytes(16, "big"), 0, 0, version, payload)) for n in range(rounds)]
     live_counts = [one.learned for one in fold.advance(entries)]
-    expected = publication(rounds, publish_every, getattr(fold.learner, "growth", 1.0))
-    assert live_counts == (np.flatnonzero(expected) + 1).tolist()
+    assert live_counts == (np.flatnonzero(Schedule(publish_every, fold.learner.growth).marks(rounds)) + 1).tolist()
 
 
 # --- quieter voices --------------------------------------------------------------------------------------------------
@@ -111,9 +120,9 @@ def test_quieter_reports_weigh_less_and_keep_the_means_right(learner: str):
     """False-alarm rate below 1e-6 an arm: five times the standard error that the summary itself states."""
     rewards, live = (0.8, 0.5, 0.2), contract(learner=learner, publish_every=600, privacy={"epsilon": 4.0})
     fold = Fold(live)
-    offered = {offer.action: offer.memo for offer in published(fold.publication()).offers}
+    offered = {offer.action: offer.memo for offer in published(fold.publish()).offers}
     if len(offered) < 3:  # one that starts with the first arm and remembers nothing but the arm
-        offered = {arm: arm.to_bytes(8, "big") for arm in range(3)}
+        offered = {arm: context_of(arm) for arm in range(3)}
     entries = [
         entry._replace(report=entry.report._replace(context=offered[entry.report.context[-1]]))
         for entry in journal(live, 600, gates=3, rewards=rewards)
@@ -133,9 +142,7 @@ def test_quieter_reports_weigh_less_and_keep_the_means_right(learner: str):
 @pytest.mark.parametrize("name", sorted(LEARNERS))
 def test_a_learner_with_whole_numbers_in_its_state_says_that_it_cannot_weigh(name: str):
     declared = task(name, rounds=100, epsilon=2.0, **shape_of(name))
-    state = jax.eval_shape(learner_of(declared, noise_of(mechanism_of(declared))).init)
-    whole = any(not jnp.issubdtype(leaf.dtype, jnp.inexact) for leaf in jax.tree.leaves(state))
-    assert not (whole and algorithms()[name].weighs)
+    assert can_weigh(learner_of(declared, noise_of(mechanism_of(declared)))) or not algorithms()[name].weighs
 
 
 # --- forged reports --------------------------------------------------------------------------------------------------
@@ -168,7 +175,7 @@ def test_a_forged_report_weighs_no_more_than_an_honest_one_through_the_loudest_g
 def test_a_task_that_knows_enough_recommends_and_hears_nothing_more(learner: str):
     live = contract(learner=learner, horizon=60, publish_every=1000, privacy={"epsilon": 8.0}, **EASY[learner])
     fold, seq = Fold(live), 0
-    pool = published(fold.publication()).offers
+    pool = published(fold.publish()).offers
     last = None
     while last is None:
         entries = []
@@ -179,7 +186,7 @@ def test_a_task_that_knows_enough_recommends_and_hears_nothing_more(learner: str
             payload = honest(live, outcome=reward)
             entries.append(Entry(seq, Report(1, seq.to_bytes(16, "big"), 0, 0, offer.memo, payload)))
         last = next(iter(fold.advance(entries)), None)
-        pool = published(fold.publication()).offers or pool
+        pool = published(fold.publish()).offers or pool
         assert seq < 3000
     assert published(last).done
     assert published(last).recommendation == 0
@@ -242,3 +249,46 @@ def test_a_task_whose_learner_fails_does_not_stop_the_others(tmp_path: Path, mon
     assert not learning.knows(rows[0].number)
     assert learning.catch_up() == []
     store.close()
+
+
+# --- what is published -----------------------------------------------------------------------------------------------
+
+
+def test_what_is_published_follows_from_the_secret_the_task_and_the_count():
+    live, other = contract(learner="tsallis-inf", publish_every=5), contract(id="other", learner="tsallis-inf")
+    fold, again = Fold(live), Fold(live)
+    first = fold.publish()
+    memos = [offer.memo for offer in published(first).offers]
+    entries = [entry._replace(report=entry.report._replace(context=memos[0])) for entry in journal(live, 10)]
+    bodies = [first.body, *(one.body for one in fold.advance(entries))]
+    assert len(set(bodies)) == 3
+    assert [again.publish().body, *(one.body for one in again.advance(entries))] == bodies
+    elsewhere = FoldWithSecret(live, b"of another server").publish()
+    assert len({first.body, elsewhere.body, Fold(other).publish().body}) == 3
+
+
+def test_a_model_of_a_learner_that_samples_is_drawn_anew():
+    keys = [publication_key(b"secret", "model", count) for count in range(3)]
+    drawn = {float(jax.random.uniform(key)) for key in keys}
+    assert len(drawn) == 3
+    assert float(jax.random.uniform(publication_key(b"secret", "model", 2))) in drawn
+
+
+def test_consented_data_is_learned_from_and_not_counted_among_private_reports():
+    live = contract(publish_every=6)
+    fold = Fold(live)
+    contexts = published(fold.publish()).contexts
+    assert contexts == [context_of(arm) for arm in range(3)]
+    clear = np.array([-1.0]).astype(">f8").tobytes()
+    warm = [Entry(n + 1, Report(1, n.to_bytes(16, "big"), 0, WARM, contexts[n % 3], clear)) for n in range(6)]
+    (after,) = fold.advance(warm)
+    assert np.asarray(fold.progress.state.pulls).tolist() == [2.0, 2.0, 2.0]
+    assert [estimate["reports"] for estimate in published(after).estimates] == [0.0, 0.0, 0.0]
+    private = [entry._replace(seq=entry.seq + 6) for entry in journal(live, 6)]
+    (after,) = fold.advance(private)
+    assert [estimate["reports"] for estimate in published(after).estimates] == [2.0, 2.0, 2.0]
+
+
+@pytest.mark.parametrize("learner", ["exp3", "tsallis-inf"])
+def test_a_learner_that_weighs_by_the_chance_of_an_offer_has_no_context_without_one(learner: str):
+    assert published(Fold(contract(learner=learner)).publish()).contexts == []

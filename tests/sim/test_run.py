@@ -11,9 +11,10 @@ import sottovoce as sv
 from catalogue import ready
 from sottovoce.learners import UniformArms
 from sottovoce.protocol.errors import ConfigurationError
+from sottovoce.sim.gates import Quieter, gates_of
 from sottovoce.sim.host import simulate_on_host
 from sottovoce.sim.loop import advance_all
-from sottovoce.sim.run import Case, publication, simulate, simulate_grid
+from sottovoce.sim.run import Case, simulate, simulate_grid
 from sottovoce.sim.worlds import world_of
 from sottovoce.users import ScalarUser
 
@@ -150,14 +151,33 @@ def test_a_user_and_a_mechanism_that_mean_different_things_are_refused():
         simulate(UniformArms(arms=3), ScalarUser(), world_of("arms", arms=3), rounds=5, mechanism=mechanism)
 
 
-def test_publication_is_rare_and_regular():
-    assert publication(10, 3, 1.0).nonzero()[0].tolist() == [2, 5, 8]
-    lazy = publication(100_000, 1, 1.01)
-    assert lazy[:50].all()
-    assert 600 < lazy.sum() < 1000
-    both = publication(100_000, 500, 1.01).nonzero()[0] + 1
-    assert np.all(both % 500 == 0)
-    assert np.all(np.diff(both) >= 500)
+def test_people_with_quieter_mechanisms_weigh_less():
+    """With quieter people the learner knows less; the sum of the weights says how much was heard."""
+    each, half = ready("kl-ucb", epsilon=4.0), ready("kl-ucb", epsilon=1.0).mechanism
+    assert half is not None
+    parts = (each.learner, each.user, each.world)
+    run = {"rounds": 500, "mechanism": each.mechanism, "seeds": 4, "checkpoints": 4}
+    full = simulate(*parts, **run)
+    mixed = simulate(*parts, **run, quieter=[Quieter(half, 0.25), Quieter(half, 0.25)])
+    np.testing.assert_array_equal(full.state.pulls.sum(axis=1), 500)
+    weight = gates_of(each.mechanism, [Quieter(half, 0.5)]).weights[1]
+    heard = mixed.state.pulls.sum(axis=1)
+    slack = 5 * (1 - weight) * np.sqrt(500 / 4)  # five deviations of how many are quiet
+    np.testing.assert_allclose(heard, 250 + 250 * weight, atol=slack)
+    plain = simulate_on_host(*parts, **run | {"rounds": 20}, quieter=[Quieter(half, 0.5)])
+    again = simulate(*parts, **run | {"rounds": 20}, quieter=[Quieter(half, 0.5)])
+    np.testing.assert_allclose(again.state.total, plain.state.total, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("learner", "share", "says"),
+    [("kl-ucb", 1.5, "at most 1 in all"), ("sequential-halving", 0.5, "cannot weigh quieter reports")],
+)
+def test_quieter_mechanisms_that_cannot_be_are_refused(learner: str, share: float, says: str):
+    each, half = ready(learner), ready("kl-ucb", epsilon=1.0).mechanism
+    assert half is not None
+    with pytest.raises(ConfigurationError, match=says):
+        simulate(*each[1:4], rounds=60, mechanism=each.mechanism, quieter=[Quieter(half, share)])
 
 
 class Threshold(NamedTuple):

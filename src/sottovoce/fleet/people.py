@@ -15,8 +15,9 @@ from sottovoce.catalogue.task import task_of
 from sottovoce.learners import uniform_of
 from sottovoce.learners.base import configuration
 from sottovoce.protocol.contract import ByModel, Contract
-from sottovoce.sim.run import seed_keys, world_for
+from sottovoce.sim.random import round_keys, seed_keys
 from sottovoce.sim.worlds import world_of_task
+from sottovoce.sim.worlds.base import world_for
 from sottovoce.sim.worlds.people import People, people_of
 from sottovoce.users.fields import to_word
 
@@ -94,7 +95,7 @@ def _come(world: Any, key: jax.Array, rounds: jax.Array) -> tuple[dict[str, jax.
     """(values of the fields, contexts) of those who come in these rounds."""
 
     def one(round: jax.Array) -> tuple[dict[str, jax.Array], Any]:
-        come = _keys(key, round)[0]
+        come = round_keys(key, round).visit
         if not isinstance(world, People):
             return {}, world.visit(round, come)
         values = world.values(come)
@@ -110,19 +111,13 @@ def _happen(
     """(outcomes, regret, regret of uniform play); without arms uniform play is sampled."""
 
     def one(round: jax.Array, context: Any, action: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
-        _, happen, ask = _keys(key, round)
+        keys = round_keys(key, round)
         draw = lambda key: uniform.ask(uniform.init(), key).public  # noqa: E731
-        others = jnp.arange(arms) if arms else jax.vmap(draw)(jax.random.split(ask, UNIFORM_POINTS))
+        others = jnp.arange(arms) if arms else jax.vmap(draw)(jax.random.split(keys.ask, UNIFORM_POINTS))
         regrets = jax.vmap(lambda other: world.regret(context, other))(others)
-        return world.outcome(context, action, happen), world.regret(context, action), jnp.mean(regrets)
+        return world.outcome(context, action, keys.outcome), world.regret(context, action), jnp.mean(regrets)
 
     return jax.vmap(one)(rounds, contexts, actions)
-
-
-def _keys(key: jax.Array, round: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """The keys of one round: who comes and what happens, as in `sim.loop`, and uniform play's own."""
-    ask, come, _, happen, _ = jax.random.split(jax.random.fold_in(key, round), 5)
-    return come, happen, ask
 
 
 def _raw(world: People, values: dict[str, NDArray]) -> list[Any]:

@@ -18,14 +18,23 @@ class Offer(NamedTuple):
 
     public: Any
     memo: Any = ()
+    arm: Any = None
+    """The number of the arm that is offered, where actions are arms."""
 
 
 class Learner(Protocol):
     """The server half. Configuration is the learner itself, frozen; state is a NamedTuple of arrays.
 
-    A learner may also have `refresh(state) -> state`, the expensive part of learning (solving for a model). It is run
-    when a new model is published, not for every report, and may have `growth`: the next model is published only after
-    that many times more rounds (1.01 is one model per percent of new reports).
+    Every learner has the three methods below. It may also have any of these; `engine.complete` fills in the others:
+
+    - `refresh(state) -> state`: the expensive part of learning (solving for a model). It is run when a new model is
+      published, not for every report.
+    - `growth`: the next model is published only after that many times more reports (1.01 is one model per percent).
+    - `done(state)` and `recommend(state)`: for a learner that knows when it knows enough. After `done` no more offers
+      are made and the recommendation is served: an arm, or a mask of arms.
+    - `best_set(rewards)`: the mask that it would recommend if it knew the mean rewards.
+    - `memo_of(arm)`: the memo of an arm that `ask` did not choose. Learners have it that can use data from elsewhere;
+      those that weigh a report by the chance of its offer cannot.
     """
 
     def init(self) -> Any: ...
@@ -33,18 +42,6 @@ class Learner(Protocol):
     def ask(self, state: Any, key: Key) -> Offer: ...
 
     def tell(self, state: Any, memo: Any, estimate: Any) -> Any: ...
-
-
-class StoppingLearner(Learner, Protocol):
-    """A learner that knows when it knows enough. After `done` no more offers are made; `recommend` is served.
-
-    It recommends an arm, or a mask of arms. In the latter case it has `best_set(rewards)`, what it would recommend if
-    it knew the mean rewards.
-    """
-
-    def done(self, state: Any) -> jax.Array: ...
-
-    def recommend(self, state: Any) -> jax.Array: ...
 
 
 Class = TypeVar("Class", bound=type)
@@ -94,7 +91,7 @@ def categorical(key: Key, weights: jax.Array) -> jax.Array:
 
 
 def pick(values: jax.Array, index: jax.Array) -> jax.Array:
-    """values[index], as a sum: under `vmap` on a CPU it melts into its neighbours, which a gather does not.
+    """values[index], as a sum: under `vmap` on a CPU, XLA joins it with the steps around it, which a gather prevents.
 
     >>> float(pick(jax.numpy.array([0.2, 0.8]), 1))
     0.800000011920929

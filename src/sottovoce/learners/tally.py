@@ -35,4 +35,4 @@ def largest(state: Tally, index: jax.Array) -> Offer:
     1
     """
     arm = jnp.argmax(jnp.where(state.pulls > 0, index, jnp.inf))
-    return Offer(arm, arm)
+    return Offer(arm, memo=arm, arm=arm)

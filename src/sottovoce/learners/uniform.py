@@ -23,7 +23,8 @@ class UniformArms:
         return State(jnp.zeros(()))
 
     def ask(self, state: State, key: Key) -> Offer:
-        return Offer(jax.random.randint(key, (), 0, self.arms))
+        arm = jax.random.randint(key, (), 0, self.arms)
+        return Offer(arm, arm=arm)
 
     def tell(self, state: State, memo: tuple, estimate: jax.Array) -> State:
         return State(state.reports + 1)

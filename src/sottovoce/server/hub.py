@@ -16,7 +16,7 @@ from sottovoce.catalogue.task_file import TaskFile
 from sottovoce.protocol.contract import DAY, Contract, Status
 from sottovoce.protocol.errors import SottovoceError
 from sottovoce.protocol.wire import ModelReports, TicketReports, Verdict, WarmRows
-from sottovoce.server.learn.process import News
+from sottovoce.server.coordination import News, ask_for_base, read_news, wake
 from sottovoce.server.logs import log
 from sottovoce.server.metrics import Metrics
 from sottovoce.server.published import open_seconds
@@ -43,6 +43,7 @@ class Hub:
         self._store = SqliteStore(folder)
         self.journal = Journal(self._store, self._committed)
         self._key = self._store.secret("tickets")
+        self._store.secret("publication")  # made here, because the learner's process only reads this file
         self.tasks: dict[str, LiveTask] = {}
         for row in self._store.tasks():
             self._add(row)
@@ -189,7 +190,7 @@ class Hub:
     def _poke_now(self) -> None:
         self._poking = False
         if self._learner and self._learner.stdin and not self._learner.stdin.is_closing():
-            self._learner.stdin.write(b"\n")
+            self._learner.stdin.write(wake())
 
     async def _keep_learning(self) -> None:
         """Start the learner, hear its news, and start it again should it ever end."""
@@ -200,7 +201,7 @@ class Hub:
             self._learner = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe, limit=2**20)
             assert self._learner.stdout is not None
             async for line in self._learner.stdout:
-                self._hear_news(msgspec.json.decode(line, type=News))
+                self._hear_news(read_news(line))
                 pause = 0.1
             await self._learner.wait()
             if not self._stopping:
@@ -243,7 +244,7 @@ class Hub:
                 oldest = self._store.oldest(task.number)
                 overdue = oldest is not None and oldest < oldest_kept(task.contract)
                 if overdue and self._learner and self._learner.stdin:
-                    self._learner.stdin.write(f"{task.number}\n".encode())
+                    self._learner.stdin.write(ask_for_base(task.number))
             await asyncio.sleep(HOUSEKEEPING_SECONDS)
 
 

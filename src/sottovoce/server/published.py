@@ -25,6 +25,8 @@ class Published(msgspec.Struct, frozen=True, kw_only=True):
     done: bool = False
     recommendation: Any = None
     estimates: list[dict[str, Any]] = []
+    contexts: list[bytes] = []
+    """For each arm the context of a report that answers no offer; empty where the learner cannot use such reports."""
 
 
 def open_seconds(contract: Contract) -> int:

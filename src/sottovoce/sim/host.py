@@ -1,6 +1,6 @@
-"""The same loop in plain Python, one person at a time: for breakpoints, and as a second opinion on the compiled one."""
+"""The same loop in plain Python, one person at a time: for breakpoints, and to check the compiled one."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -9,20 +9,11 @@ import numpy as np
 
 from sottovoce.learners.base import Learner
 from sottovoce.privacy.mechanisms import Mechanism
-from sottovoce.sim.channels import channel_of
-from sottovoce.sim.loop import begin, play_round, publish_state
-from sottovoce.sim.run import (
-    Case,
-    Trace,
-    check_run,
-    checkpoints_of,
-    publication,
-    seed_keys,
-    setting_of,
-    trace_of,
-    world_for,
-)
-from sottovoce.sim.worlds.base import World
+from sottovoce.sim.gates import Quieter
+from sottovoce.sim.loop import begin, play_round, publish_carry
+from sottovoce.sim.run import Case, Run, parts_of, setting_of
+from sottovoce.sim.trace import Trace, trace_of
+from sottovoce.sim.worlds.base import World, gaps_of, world_for
 from sottovoce.users import LocalUser
 
 
@@ -31,16 +22,14 @@ def simulate_on_host(
     user: LocalUser,
     world: World,
     *,
-    rounds: int,
     mechanism: Mechanism | None,
-    seeds: int = 1,
-    seed: int = 0,
-    publish_every: int = 1,
-    delay: int = 0,
-    checkpoints: int = 100,
-    watch: Callable[[int, Any], None] | None = None,
+    quieter: Sequence[Quieter] = (),
+    watch: Callable[[int, Any], None] = lambda round, state: None,
+    **numbers: int,
 ) -> Trace:
     """What `simulate` does, round by round; `watch(round, state)` is called after each.
+
+    The other numbers are those of `simulate`, for one seed unless said otherwise.
 
     >>> from sottovoce.learners.uniform import UniformArms
     >>> from sottovoce.sim.worlds import world_of
@@ -49,29 +38,25 @@ def simulate_on_host(
     >>> simulate_on_host(learner, ScalarUser(), world, rounds=5, mechanism=None).rounds.tolist()
     [1, 2, 3, 4, 5]
     """
-    check_run(rounds=rounds, seeds=seeds, publish_every=publish_every, delay=delay, checkpoints=checkpoints)
-    setting = setting_of(Case(learner, mechanism), user, publish_every, delay)
-    ends = checkpoints_of(rounds, checkpoints)
-    publish = publication(rounds, publish_every, getattr(learner, "growth", 1.0))
-    regrets, states, samples, gaps = [], [], [], []
+    run, case = Run(**({"seeds": 1} | numbers)), Case(learner, mechanism, quieter)
     with jax.enable_x64(True):
-        channel = jax.tree.map(jnp.asarray, channel_of(mechanism))
-        for key in seed_keys(seed, seeds):
+        setting, (whole, gates) = setting_of(case, user, run), parts_of(case)
+        ends, publish = run.ends(), run.publish(whole)
+        regrets, states, samples, gaps = [], [], [], []
+        for key in run.seed_keys():
             here = world_for(world, key)
-            carry = begin(setting, learner, channel, here, key)
+            carry = begin(setting, whole, gates, here, key)
             regret = []
-            for round in range(rounds):
-                carry = play_round(setting, learner, channel, here, key, carry, jnp.asarray(round))
+            for round in range(run.rounds):
+                carry = play_round(setting, whole, gates, here, key, carry, jnp.asarray(round))
                 if setting.lazy and publish[round]:
-                    state = publish_state(learner, carry.state)
-                    carry = carry._replace(state=state, published=state)
-                if watch:
-                    watch(round, carry.state)
+                    carry = publish_carry(whole, carry)
+                watch(round, carry.state)
                 regret.append(float(jnp.max(carry.regret)))
             regrets.append([regret[end - 1] for end in ends])
             states.append(carry.state)
             samples.append(float(carry.samples))
-            gaps.append(getattr(here, "gaps", None))
+            gaps.append(gaps_of(here))
         state = jax.tree.map(lambda *leaves: np.stack(leaves), *states)
         known = None if gaps[0] is None else np.array(gaps)
-        return trace_of(learner, ends, np.array(regrets), state, np.array(samples), known)
+        return trace_of(whole, ends, np.array(regrets), state, np.array(samples), known)

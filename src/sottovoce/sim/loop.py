@@ -8,7 +8,12 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from sottovoce.sim.pytrees import join
+from sottovoce.engine.complete import Complete
+from sottovoce.engine.pytrees import join
+from sottovoce.engine.step import Report, learn, start
+from sottovoce.sim.gates import Gates
+from sottovoce.sim.random import round_keys
+from sottovoce.sim.worlds.base import shown_of
 from sottovoce.users import LocalUser
 
 
@@ -38,8 +43,8 @@ class Carry(NamedTuple):
 @functools.partial(jax.jit, static_argnums=(0, 1, 2))
 def begin_all(setting: Setting, fixed: Any, world_fixed: Any, varying: Any, world: Any, keys: jax.Array) -> Carry:
     def one(varying: Any, world: Any, key: jax.Array) -> Carry:
-        learner, channel = join(varying, fixed)
-        return begin(setting, learner, channel, join(world, world_fixed), key)
+        learner, gates = join(varying, fixed)
+        return begin(setting, learner, gates, join(world, world_fixed), key)
 
     return _over_grid(setting, one)(varying, world, keys)
 
@@ -50,13 +55,12 @@ def advance_all(
     rounds: jax.Array, publish: jax.Array,
 ) -> tuple[Carry, jax.Array]:  # fmt: skip
     def play(varying: Any, world: Any, key: jax.Array, carry: Carry, round: jax.Array) -> Carry:
-        learner, channel = join(varying, fixed)
-        return play_round(setting, learner, channel, join(world, world_fixed), key, carry, round)
+        learner, gates = join(varying, fixed)
+        return play_round(setting, learner, gates, join(world, world_fixed), key, carry, round)
 
     def publish_all(carry: Carry) -> Carry:
-        one = lambda varying, state: publish_state(join(varying, fixed)[0], state)  # noqa: E731
-        state = jax.vmap(jax.vmap(one, (None, 0)), (0, 0), axis_size=setting.cases)(varying, carry.state)
-        return carry._replace(state=state, published=state)
+        one = lambda varying, carry: publish_carry(join(varying, fixed)[0], carry)  # noqa: E731
+        return jax.vmap(jax.vmap(one, (None, 0)), (0, 0), axis_size=setting.cases)(varying, carry)
 
     def step(carry: Carry, now: tuple[jax.Array, jax.Array]) -> tuple[Carry, None]:
         round, due = now
@@ -80,60 +84,55 @@ def _over_grid(setting: Setting, function: Callable[..., Carry], *, carry: bool 
 # --- one round, as on the wire ---------------------------------------------------------------------------------------
 
 
-def begin(setting: Setting, learner: Any, channel: Any, world: Any, key: jax.Array) -> Carry:
-    """The state before the first round."""
-    state = learner.init()
-    if hasattr(learner, "refresh") and getattr(learner, "growth", 1.0) <= 1:
-        state = learner.refresh(state)
+def begin(setting: Setting, learner: Complete, gates: Gates, world: Any, key: jax.Array) -> Carry:
+    """What there is before the first round."""
+    state = start(learner)
     carry = Carry(state, state if setting.lazy else (), (), jnp.zeros(()), jnp.zeros(()))
-    report, regret = jax.eval_shape(lambda: whisper(setting, learner, channel, world, key, carry, jnp.zeros((), int)))
+    report, regret = jax.eval_shape(lambda: answer(setting, learner, gates, world, key, carry, jnp.zeros((), int)))
     queue = jax.tree.map(lambda leaf: jnp.zeros((setting.delay, *leaf.shape), leaf.dtype), report)
     return carry._replace(queue=queue if setting.delay else (), regret=jnp.zeros(regret.shape, regret.dtype))
 
 
-def whisper(
-    setting: Setting, learner: Any, channel: Any, world: Any, key: jax.Array, carry: Carry, round: jax.Array
-) -> tuple[tuple[Any, Any], jax.Array]:
-    """Offer, choice, outcome, private report: (memo, estimate), and the regret of the choice."""
-    ask, come, choose, happen, whisper = jax.random.split(jax.random.fold_in(key, round), 5)
-    offer = learner.ask(carry.published if setting.lazy else carry.state, ask)
-    context = world.visit(round, come)
-    shown = world.shown(context) if hasattr(world, "shown") else context
-    action = setting.user.act(offer.public, shown, jax.random.uniform(choose))
-    outcome = world.outcome(context, action, happen)
+def answer(
+    setting: Setting, learner: Complete, gates: Gates, world: Any, key: jax.Array, carry: Carry, round: jax.Array
+) -> tuple[Report, jax.Array]:
+    """Offer, choice, outcome, private report: what the server hears of it, and the regret of the choice."""
+    keys = round_keys(key, round)
+    offer = learner.ask(carry.published if setting.lazy else carry.state, keys.ask)
+    context = world.visit(round, keys.visit)
+    shown = shown_of(world, context)
+    action = setting.user.act(offer.public, shown, jax.random.uniform(keys.act))
+    outcome = world.outcome(context, action, keys.outcome)
     message = setting.user.message(offer.public, shown, action, outcome)
-    heard = channel.draw(message, whisper)
+    heard, weight = gates.draw(message, keys.report)
     estimate = heard if setting.domain is None else setting.domain.extract(heard)
-    return (offer.memo, estimate), world.regret(context, action)
+    return Report(offer.memo, estimate, weight), world.regret(context, action)
 
 
 def play_round(
-    setting: Setting, learner: Any, channel: Any, world: Any, key: jax.Array, carry: Carry, round: jax.Array
+    setting: Setting, learner: Complete, gates: Gates, world: Any, key: jax.Array, carry: Carry, round: jax.Array
 ) -> Carry:
     """One person comes, and the report that is due now is told; nothing happens after a learner has stopped."""
-    after = _play(setting, learner, channel, world, key, carry, round)
-    if not hasattr(learner, "done"):
+    report, regret = answer(setting, learner, gates, world, key, carry, round)
+    queue, due, arrived = _post(setting.delay, carry.queue, report, round)
+    state, _ = learn(learner, carry.state, due, arrived)
+    after = Carry(state, carry.published, queue, carry.regret + regret, carry.samples + 1)
+    if not learner.stops:
         return after
     done = learner.done(carry.state)
     return jax.tree.map(lambda old, new: jnp.where(done, old, new), carry, after)
 
 
-def _play(
-    setting: Setting, learner: Any, channel: Any, world: Any, key: jax.Array, carry: Carry, round: jax.Array
-) -> Carry:
-    report, regret = whisper(setting, learner, channel, world, key, carry, round)
-    carry = carry._replace(regret=carry.regret + regret, samples=carry.samples + 1)
-    if not setting.delay:
-        return carry._replace(state=learner.tell(carry.state, *report))
-    slot = round % setting.delay
-    due = jax.tree.map(lambda queue: queue[slot], carry.queue)
-    told = learner.tell(carry.state, *due)
-    arrived = round >= setting.delay
-    state = jax.tree.map(lambda new, old: jnp.where(arrived, new, old), told, carry.state)
-    queue = jax.tree.map(lambda queue, leaf: queue.at[slot].set(leaf), carry.queue, report)
-    return carry._replace(state=state, queue=queue)
+def _post(delay: int, queue: Any, report: Report, round: jax.Array) -> tuple[Any, Report, Any]:
+    """The queue with this report in it, the report that leaves it, and whether there is one: none in the beginning."""
+    if not delay:
+        return queue, report, True
+    slot = round % delay
+    due = jax.tree.map(lambda queue: queue[slot], queue)
+    return jax.tree.map(lambda queue, leaf: queue.at[slot].set(leaf), queue, report), due, round >= delay
 
 
-def publish_state(learner: Any, state: Any) -> Any:
-    """The state that offers are made from now on."""
-    return learner.refresh(state) if hasattr(learner, "refresh") else state
+def publish_carry(learner: Complete, carry: Carry) -> Carry:
+    """From now on offers are made from the state as it is now."""
+    state = learner.refresh(carry.state)
+    return carry._replace(state=state, published=state)

@@ -5,8 +5,8 @@ statistical quality; the streams differ from JAX's. Users' learners and worlds r
 these keys and use `jax.random` as always. For simulation only: a device draws from the operating system.
 """
 
-from functools import lru_cache
-from typing import Any
+from functools import lru_cache, partial
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -67,6 +67,27 @@ def simulation_key(seed: Any) -> jax.Array:
     True
     """
     return jax.random.key(seed, impl=_implementation())
+
+
+@partial(jax.jit, static_argnums=1)
+def seed_keys(seed: int, seeds: int) -> jax.Array:
+    """One random key per seed."""
+    return jax.vmap(lambda i: jax.random.fold_in(simulation_key(seed), i))(jnp.arange(seeds))
+
+
+class RoundKeys(NamedTuple):
+    """The keys of one round, in the order in which they are used."""
+
+    ask: jax.Array
+    visit: jax.Array
+    act: jax.Array
+    outcome: jax.Array
+    report: jax.Array
+
+
+def round_keys(key: jax.Array, round: jax.Array) -> RoundKeys:
+    """The keys of this round of a seed."""
+    return RoundKeys(*jax.random.split(jax.random.fold_in(key, round), 5))
 
 
 def sealed(key: jax.Array) -> jax.Array:

@@ -8,15 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.catalogue.task import Task, algorithm_of, needs_delta, task
+from sottovoce.engine.pytrees import shape_of
 from sottovoce.lab.study.file import Study, load_study
 from sottovoce.learners import uniform_of
 from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.report.confidence import clopper_pearson, student_quantile
+from sottovoce.sim.batch import Progress
 from sottovoce.sim.channels import channel_of
 from sottovoce.sim.halves import halves
-from sottovoce.sim.pytrees import shape_of
-from sottovoce.sim.run import Case, Progress, simulate_grid
+from sottovoce.sim.run import Case, simulate_grid
 from sottovoce.sim.worlds import World, actions_of, world_of
+from sottovoce.sim.worlds.base import notice_of
 
 __all__ = ["Cell", "Curve", "Study", "cells_of", "load_study", "run_cells"]
 
@@ -113,7 +115,7 @@ def notices_of(study: Study) -> list[str]:
     []
     """
     worlds = [_world(study, name) for name in study.worlds]
-    return [notice for world in worlds if (notice := getattr(world, "notice", ""))]
+    return [notice for world in worlds if (notice := notice_of(world))]
 
 
 def run_cells(study: Study, cells: list[Cell], progress: Progress | None = None) -> Iterator[Curve]:

@@ -14,7 +14,8 @@ from sottovoce.lab.table1.fit import Exponent, exponent
 from sottovoce.lab.table1.rows import BEST_ARM, EPSILONS, ROWS, BestArmRow, Row
 from sottovoce.learners import uniform_of
 from sottovoce.sim.halves import halves
-from sottovoce.sim.run import Trace, simulate
+from sottovoce.sim.run import simulate
+from sottovoce.sim.trace import Trace
 from sottovoce.sim.worlds import world_of
 
 CHUNK = 10_000

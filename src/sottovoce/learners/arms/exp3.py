@@ -47,7 +47,7 @@ class Exp3:
         rate = jnp.sqrt(math.log(self.arms) / (self.arms * state.round))
         weights = jax.nn.softmax(-rate * state.losses)
         arm = categorical(key, weights)
-        return Offer(arm, Memo(arm, pick(weights, arm)))
+        return Offer(arm, Memo(arm, pick(weights, arm)), arm)
 
     def tell(self, state: State, memo: Memo, estimate: jax.Array) -> State:
         loss = (loss_of(estimate) - 0.5) / (2 * self.reach) + 0.5

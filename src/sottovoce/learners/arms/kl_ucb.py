@@ -51,6 +51,9 @@ class KlUcb:
         index = self._bernoulli(mean, level) if self.bounded else self._gaussian(mean, level)
         return largest(state, index)
 
+    def memo_of(self, arm: jax.Array) -> jax.Array:
+        return arm
+
     def tell(self, state: Tally, memo: jax.Array, estimate: jax.Array) -> Tally:
         """Bounded estimates are mapped from their range to [0, 1]."""
         reward = 0.5 + (estimate - 0.5) / (2 * self.reach) if self.bounded else estimate

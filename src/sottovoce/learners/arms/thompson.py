@@ -43,7 +43,10 @@ class Thompson:
     def ask(self, state: State, key: Key) -> Offer:
         draw = self._from_levels(state, key) if self.levels else self._from_normal(state, key)
         arm = jnp.argmax(draw)
-        return Offer(arm, arm)
+        return Offer(arm, memo=arm, arm=arm)
+
+    def memo_of(self, arm: jax.Array) -> jax.Array:
+        return arm
 
     def tell(self, state: State, memo: jax.Array, estimate: jax.Array) -> State:
         if not self.levels:

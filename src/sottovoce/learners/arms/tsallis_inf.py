@@ -60,7 +60,7 @@ class TsallisInf:
 
     def ask(self, state: State, key: Key) -> Offer:
         arm = categorical(key, state.weights)
-        return Offer(arm, Memo(arm, pick(state.weights, arm), self._baseline(state)))
+        return Offer(arm, Memo(arm, pick(state.weights, arm), self._baseline(state)), arm)
 
     def tell(self, state: State, memo: Memo, estimate: jax.Array) -> State:
         loss = jnp.clip(loss_of(estimate), 0.5 - self.clip, 0.5 + self.clip)

@@ -55,6 +55,9 @@ class Clucb:
         index = jnp.where(asked, radius, -jnp.inf)
         return largest(state, index)
 
+    def memo_of(self, arm: jax.Array) -> jax.Array:
+        return arm
+
     def tell(self, state: Tally, memo: jax.Array, estimate: jax.Array) -> Tally:
         return heard(state, memo, estimate)
 

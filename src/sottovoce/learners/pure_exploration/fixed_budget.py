@@ -54,7 +54,10 @@ class FixedBudget:
         missing = jnp.where(state.active, jnp.maximum(self._quota(state) - state.pulls, 0.0), 0.0)
         wanted = jnp.where(jnp.any(missing > 0), missing, state.active)
         arm = categorical(key, wanted / jnp.sum(wanted))
-        return Offer(arm, arm)
+        return Offer(arm, memo=arm, arm=arm)
+
+    def memo_of(self, arm: jax.Array) -> jax.Array:
+        return arm
 
     def tell(self, state: State, memo: jax.Array, estimate: jax.Array) -> State:
         heard = state._replace(

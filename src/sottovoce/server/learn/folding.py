@@ -2,37 +2,36 @@
 
 What happens here depends on the journal and on counts alone, never on time or on how reports were grouped: the compiled
 fold always takes CHUNK places, some of them empty, so the same journal gives the same bits. A new model (or pool of
-offers) is published after every `publish_every` reports, thinned by the learner's `growth`.
+offers) is published when the engine's `Schedule` says so, and when the learner is done.
 """
 
 import functools
-import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import msgspec
 import numpy as np
 from jax import lax
 from numpy.typing import NDArray
 
 from sottovoce.catalogue.resolve import mechanism_from
 from sottovoce.catalogue.task import algorithm_of
+from sottovoce.engine import step
+from sottovoce.engine.complete import Complete, complete
+from sottovoce.engine.schedule import Schedule
+from sottovoce.engine.weighing import weight_of
 from sottovoce.learners import learner_of
-from sottovoce.learners.weighing import told, weight_of
 from sottovoce.privacy.domains import Domain, size
 from sottovoce.privacy.reading import decode_messages, noise_of
 from sottovoce.protocol.contract import Contract
-from sottovoce.protocol.offers import GeneralizedModel, LinearModel
-from sottovoce.protocol.wire import version_of
 from sottovoce.server.learn import leaves
-from sottovoce.server.published import PooledOffer, Published
+from sottovoce.server.learn.publishing import Remembered, ask_once, publication_of
 from sottovoce.server.store import WARM, Entry, Publication, Report, Snapshot
 
 CHUNK = 64
-POOL = (64, 1024)
-"""Offers drawn at a publication: twice as many as reports until the next, within these."""
+"""Places of the compiled fold. Fewer would call it more often; more would compute empty places more often, since a
+busy server wakes its learner with a few dozen reports. Another number may change the last bits of a replay."""
 
 
 class Progress(NamedTuple):
@@ -40,25 +39,32 @@ class Progress(NamedTuple):
 
     state: Any
     pulls: NDArray[np.float64]
-    """Weight of the reports of each arm, for the summary; empty where there are no arms."""
+    """Weight of the private reports of each arm, for the summary; empty where there are no arms."""
     total: NDArray[np.float64]
     """Sum of their estimates."""
 
 
 class Fold:
-    """A task's state and how it moves on. Use it within `jax.enable_x64(True)`."""
+    """A task's state and how it moves on. Use it within `jax.enable_x64(True)`.
 
-    def __init__(self, contract: Contract, snapshot: Snapshot | None = None, memos: Mapping[str, bytes] = {}) -> None:
-        self.contract = contract
+    `secret` is the server's: what is published follows from it, the task and the count of reports.
+    """
+
+    def __init__(
+        self, contract: Contract, secret: bytes, snapshot: Snapshot | None = None, memos: Mapping[str, bytes] = {}
+    ) -> None:
+        self.contract, self._secret = contract, secret
         self._mechanisms = [mechanism_from(contract.task, gate) for gate in contract.gates]
         noises = [noise_of(mechanism) for mechanism in self._mechanisms]
-        self._weights = [weight_of(noises[0], noise) for noise in noises]
+        self._weights = {gate: weight_of(noises[0], noise) for gate, noise in enumerate(noises)} | {WARM: 1.0}
         self._spread = noises[0].proxy
         self._domain = self._mechanisms[0].domain
-        self.learner: Any = learner_of(contract.task, noises[0])
+        self.learner = complete(learner_of(contract.task, noises[0]))
+        self.schedule = Schedule(contract.publish_every, self.learner.growth)
         self._arms = contract.task.arms if algorithm_of(contract.task.learner).actions == "arms" else 0
-        first = Progress(self._first_state(), np.zeros(self._arms), np.zeros(self._arms))
-        self._memo_like = jax.eval_shape(self.learner.ask, first.state, jax.random.key(0)).memo
+        first = Progress(start(self.learner), np.zeros(self._arms), np.zeros(self._arms))
+        offer = jax.eval_shape(ask_once, self.learner, first.state, jax.random.key(0))
+        self._remembered = Remembered(offer.memo, offer.arm)
         self._memos = dict(memos)
         self.learned = self.seq = self.published = 0
         if snapshot:
@@ -72,26 +78,25 @@ class Fold:
         """Fold these entries in, stopping wherever a publication is due."""
         entries = [entry for entry in entries if entry.seq > self.seq]
         while entries:
-            until_due = self.contract.publish_every - self.learned % self.contract.publish_every
-            reach = min(until_due, CHUNK)
+            reach = min(self.schedule.every - self.learned % self.schedule.every, CHUNK)
             part, entries = entries[:reach], entries[reach:]
             was_done = self.done()
             self._fold([entry.report for entry in part])
             self.seq = part[-1].seq
-            if not was_done and (self._due() or self.done()):
-                yield self.publication()
+            if not was_done and (self.schedule.due(self.learned, self.published) or self.done()):
+                yield self.publish()
 
     def _fold(self, reports: Sequence[Report]) -> None:
-        count, places = len(reports), np.zeros((CHUNK, size(self._domain)))
-        places[:count] = self._messages(reports)
-        weights = np.ones(CHUNK)
-        weights[:count] = [1.0 if report.gate == WARM else self._weights[report.gate] for report in reports]
-        memos = [self._memo(report) for report in reports]
-        memos += memos[:1] * (CHUNK - count)
-        stacked = jax.tree.map(lambda *parts: np.stack(parts), *memos)
-        self.progress, heard = fold(
-            self._domain, self._arms, self.learner, self.progress, stacked, places, weights, np.arange(CHUNK) < count
-        )
+        count, messages = len(reports), np.zeros((CHUNK, size(self._domain)))
+        messages[:count] = self._messages(reports)
+        remembered = [self._memo(report) for report in reports]
+        remembered += remembered[:1] * (CHUNK - count)
+        memos, arms = jax.tree.map(lambda *parts: np.stack(parts), *remembered)
+        weights, private = np.ones(CHUNK), np.zeros(CHUNK, bool)
+        weights[:count] = [self._weights[report.gate] for report in reports]
+        private[:count] = [report.gate != WARM for report in reports]
+        places = Places(memos, arms, messages, weights, private, np.arange(CHUNK) < count)
+        self.progress, heard = fold(self._domain, self._arms, self.learner, self.progress, places)
         self.learned += int(heard)
 
     def _messages(self, reports: Sequence[Report]) -> NDArray[np.float64]:
@@ -106,58 +111,29 @@ class Fold:
                 messages[rows] = decode_messages(self._mechanisms[gate], payloads)
         return messages
 
-    def _memo(self, report: Report) -> Any:
+    def _memo(self, report: Report) -> Remembered:
         if self.contract.offers == "tickets":
-            return leaves.unpack(self._memo_like, report.context)
-        if not jax.tree.leaves(self._memo_like):
-            return self._memo_like
-        return leaves.unpack(self._memo_like, self._memos[report.context.hex()])
+            return leaves.unpack(self._remembered, report.context)
+        if not jax.tree.leaves(self._remembered):
+            return self._remembered
+        return leaves.unpack(self._remembered, self._memos[report.context.hex()])
 
     # --- publishing --------------------------------------------------------------------------------------------------
 
     def done(self) -> bool:
-        return hasattr(self.learner, "done") and bool(is_done(self.learner, self.progress.state))
+        return self.learner.stops and bool(is_done(self.learner, self.progress.state))
 
-    def publication(self) -> Publication:
-        """Refresh the state, and say what offers are made from until the next one."""
-        if self.learned and hasattr(self.learner, "refresh"):
+    def publish(self) -> Publication:
+        """Refresh the state, from which offers are made until the next publication; what they are made from."""
+        if self.learned:
             self.progress = self.progress._replace(state=refresh(self.learner, self.progress.state))
         self.published = self.learned
-        published, memo = self._model() if self.contract.offers == "model" else (self._pool(), b"")
-        version = version_of(published.model) if published.model else ""
-        if memo:
-            self._memos[version] = memo
-        return Publication(self.learned, version, msgspec.msgpack.encode(published), memo, 0)
-
-    def _due(self) -> bool:
-        """The rule of the simulator: every so many reports, and not before `growth` times more than last."""
-        growth = getattr(self.learner, "growth", 1.0)
-        return self.learned % self.contract.publish_every == 0 and self.learned >= self.published * growth
-
-    def _first_state(self) -> Any:
-        state = self.learner.init()
-        if hasattr(self.learner, "refresh") and getattr(self.learner, "growth", 1.0) <= 1:
-            state = refresh(self.learner, state)
-        return state
-
-    def _model(self) -> tuple[Published, bytes]:
-        offer = ask(self.learner, self.progress.state, jax.random.key(0))
-        model: LinearModel | GeneralizedModel = offer.public
-        numbers = {name: np.asarray(value).tolist() for name, value in model._asdict().items()}
-        return Published(model=numbers), leaves.pack(offer.memo)
-
-    def _pool(self) -> Published:
-        """Offers drawn in advance. A pool is fresh at every publication, so each offer follows the learner's law."""
-        estimates = self._estimates()
-        if self.done():
-            recommendation = np.asarray(self.learner.recommend(self.progress.state)).tolist()
-            return Published(done=True, recommendation=recommendation, estimates=estimates)
-        count = int(np.clip(2 * self.contract.publish_every, *POOL))
-        keys = jax.random.split(jax.random.key(secrets.randbits(63)), count)
-        offers = ask_many(self.learner, self.progress.state, keys)
-        actions, memos = np.asarray(offers.public).tolist(), leaves.pack_rows(offers.memo, count)
-        pool = [PooledOffer(action, memo) for action, memo in zip(actions, memos, strict=True)]
-        return Published(offers=pool, estimates=estimates)
+        found = publication_of(
+            self.contract, self._secret, self.learner, self.progress.state, self.learned, self.done(), self._estimates()
+        )
+        if found.memo:
+            self._memos[found.version] = found.memo
+        return found
 
     def _estimates(self) -> list[dict[str, Any]]:
         """Of every arm: how many reports, the mean outcome that they say, and its standard error."""
@@ -180,41 +156,47 @@ class Fold:
 # --- the compiled parts: configuration and state are arguments, so tasks of one shape share them ---------------------
 
 
+class Places(NamedTuple):
+    """What the fold takes: arrays with a leading axis of CHUNK."""
+
+    memo: Any
+    arm: Any
+    message: Any
+    weight: Any
+    private: Any
+    """False for consented data in the clear, which the learner hears and the summary does not count."""
+    filled: Any
+
+
 @functools.partial(jax.jit, static_argnums=(0, 1))
 def fold(
-    domain: Domain, arms: int, learner: Any, progress: Progress, memos: Any, messages: Any, weights: Any, valid: Any
+    domain: Domain, arms: int, learner: Complete, progress: Progress, places: Places
 ) -> tuple[Progress, jax.Array]:
-    """Tell the valid reports in order, until the learner is done; how many were told."""
+    """Tell the reports in the filled places in order, until the learner is done; how many were told."""
 
-    def step(progress: Progress, place: tuple[Any, ...]) -> tuple[Progress, jax.Array]:
-        memo, message, weight, valid = place
-        estimate = domain.extract(message)
-        heard = valid & ~learner.done(progress.state) if hasattr(learner, "done") else valid
-        after = Progress(told(learner, progress.state, memo, estimate, weight), progress.pulls, progress.total)
+    def one(progress: Progress, place: Places) -> tuple[Progress, jax.Array]:
+        estimate = domain.extract(place.message)
+        report = step.Report(place.memo, estimate, place.weight)
+        state, heard = step.learn(learner, progress.state, report, place.filled)
+        after = progress._replace(state=state)
         if arms:
-            share = jnp.where(jnp.arange(arms) == jax.tree.leaves(memo)[0], weight, 0.0)
-            after = after._replace(pulls=progress.pulls + share, total=progress.total + share * estimate)
-        return jax.tree.map(lambda new, old: jnp.where(heard, new, old), after, progress), heard
+            counted = (jnp.arange(arms) == place.arm) & place.private & heard
+            share = jnp.where(counted, place.weight, 0.0)
+            after = Progress(state, progress.pulls + share, progress.total + share * estimate)
+        return after, heard
 
-    progress, heard = lax.scan(step, progress, (memos, messages, weights, valid))
+    progress, heard = lax.scan(one, progress, places)
     return progress, jnp.sum(heard)
 
 
+start = jax.jit(step.start)
+
+
 @jax.jit
-def refresh(learner: Any, state: Any) -> Any:
+def refresh(learner: Complete, state: Any) -> Any:
     return learner.refresh(state)
 
 
 @jax.jit
-def is_done(learner: Any, state: Any) -> jax.Array:
+def is_done(learner: Complete, state: Any) -> jax.Array:
     return learner.done(state)
-
-
-@jax.jit
-def ask(learner: Any, state: Any, key: jax.Array) -> Any:
-    return learner.ask(state, key)
-
-
-@jax.jit
-def ask_many(learner: Any, state: Any, keys: jax.Array) -> Any:
-    return jax.vmap(lambda key: learner.ask(state, key))(keys)

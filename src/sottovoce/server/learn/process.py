@@ -1,14 +1,11 @@
 """The process beside the server that learns: it reads the journal, folds, and publishes. `python -m ... FOLDER`.
 
-The server pokes it with a line on its standard input whenever the journal has grown, and it answers with lines of JSON.
-When its input ends the server is gone, by intention or not, and so is the learner. It never blocks serving: the two
-share nothing but files, and everything it writes can be computed again from the journal.
+`coordination` says how the two talk. When the web process is gone, by intention or not, the learner ends too. It never
+blocks serving: the two share nothing but files, and everything it writes can be computed again from the journal.
 """
 
 import fcntl
 import logging
-import os
-import select
 import signal
 import sys
 import time
@@ -16,37 +13,21 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
+from sottovoce.server.coordination import News, listen, tell
 from sottovoce.server.logs import log, to_stderr
 from sottovoce.server.published import open_seconds
 from sottovoce.server.store import Entry, Publication, Store, TaskRow
 from sottovoce.server.store.sqlite import SqliteStore
 
 READ = 2048
-"""Entries of the journal read at once."""
+"""Entries of the journal read at once: some tens of milliseconds of work, after which news is told and others wait."""
 SNAPSHOT_SECONDS = 2.0
+"""A snapshot is a write to disk; without one a restart folds the last seconds again."""
 IDLE_SECONDS = 60.0
+"""How long it waits to be woken before it looks by itself."""
 RESTS, REST_SECONDS = 5, 0.1
 """After some work it rests so many times as long, within a limit: reports gather, and serving has the cores. While
 there is more to read it rests as long as it worked."""
-
-
-class News(msgspec.Struct, frozen=True, kw_only=True):
-    """What the server is told: how far one task is."""
-
-    task: int
-    learned: int
-    published: int
-    state: str
-    seq: int
-    done: bool
-    fresh: bool
-    """Is there a new publication?"""
-    base: bool = False
-    """Was the snapshot saved that replay may start from?"""
-    broken: bool = False
-    """Did its learner fail? Then it learns nothing more until the server starts again."""
 
 
 class Learning:
@@ -55,7 +36,8 @@ class Learning:
     def __init__(self, store: Store) -> None:
         from sottovoce.server.learn.folding import Fold
 
-        self._build, self._store = Fold, store
+        self._store, secret = store, store.secret("publication")
+        self._build = lambda contract, *known: Fold(contract, secret, *known)
         self._folds: dict[int, Fold] = {}
         self._broken: set[int] = set()
         self._cursor: int | None = None
@@ -96,7 +78,7 @@ class Learning:
             log("a task's learner failed; it is set aside", logging.ERROR, failure=True, task=number)
             self._broken.add(number)
             self._folds.pop(number, None)
-            return News(task=number, learned=0, published=0, state="", seq=0, done=False, fresh=False, broken=True)
+            return News(task=number, broken=True)
 
     def knows(self, number: int) -> bool:
         return number in self._folds
@@ -116,7 +98,7 @@ class Learning:
         snapshot = self._store.snapshot(row.number)
         fold = self._folds[row.number] = self._build(row.contract, snapshot, memos)
         if snapshot is None:
-            self._publish(row.number, fold.publication())
+            self._publish(row.number, fold.publish())
             self._keep(row.number, now=True)
         return self._news(row.number, fresh=True)
 
@@ -151,18 +133,10 @@ def replay(store: Store, task: TaskRow) -> str:
 
     with jax.enable_x64(True):
         memos = {publication.version: publication.memo for publication in store.publications(task.number)}
-        fold = Fold(task.contract, store.snapshot(task.number, base=True), memos)
+        fold = Fold(task.contract, store.secret("publication"), store.snapshot(task.number, base=True), memos)
         for _ in fold.advance(list(store.entries_of(task.number, fold.seq))):
             pass
         return fold.digest()
-
-
-def listen(wait: float) -> list[int] | None:
-    """Tasks to keep a base of, by number; none for a mere poke or after waiting; None when the server is gone."""
-    if not select.select([sys.stdin], [], [], wait)[0]:
-        return []
-    said = os.read(sys.stdin.fileno(), 65536)
-    return [int(line) for line in said.split(b"\n") if line] if said else None
 
 
 def main(folder: Path) -> None:
@@ -184,9 +158,7 @@ def learn(folder: Path, wanted: list[int] | None) -> None:
             start = time.monotonic()
             news = learning.catch_up()
             news += [learning.base(number) for number in wanted if learning.knows(number)]
-            try:
-                os.write(sys.stdout.fileno(), b"".join(msgspec.json.encode(one) + b"\n" for one in news))
-            except BrokenPipeError:  # the server is gone, so nobody listens
+            if not tell(news):
                 break
             if news:
                 worked = time.monotonic() - start

@@ -29,7 +29,7 @@ from sottovoce.protocol.wire import (
     Verdict,
     WarmRow,
 )
-from sottovoce.server.learn.process import News
+from sottovoce.server.coordination import News
 from sottovoce.server.published import Published, open_seconds
 from sottovoce.server.store import WARM, Publication, Report, TaskRow
 from sottovoce.server.web.problems import Problem
@@ -208,21 +208,21 @@ class LiveTask:
             raise Problem(
                 "bad-request", f"a message of this task has {width} numbers within {self.contract.task.domain}"
             )
-        context = bytes.fromhex(self._version) if self.contract.offers == "model" else self._memo_of(row.action)
+        context = bytes.fromhex(self._version) if self.contract.offers == "model" else self._context_of(row.action)
         payload = message.astype(">f8").tobytes()
         return Report(self.number, secrets.token_bytes(REPORT_ID_BYTES), day, WARM, context, payload)
 
-    def _memo_of(self, action: int | None) -> bytes:
-        """The memo of an arm, for learners that remember nothing else of an offer."""
+    def _context_of(self, action: int | None) -> bytes:
+        """What the learner needs to understand a report of this arm that answers no offer."""
         if action is None or not 0 <= action < self.contract.task.arms:
             raise Problem("bad-request", f"an action of this task is a number below {self.contract.task.arms}")
-        if any(offer.memo != offer.action.to_bytes(8, "big") for offer in self.published.offers):
+        if not self.published.contexts:
             raise Problem(
                 "wrong-kind",
                 f"{self.contract.task.learner} weighs reports by the chance of their offer, which such data do not "
                 "have; warm up thompson, kl-ucb or ucb instead",
             )
-        return action.to_bytes(8, "big")
+        return self.published.contexts[action]
 
     # --- documents ---------------------------------------------------------------------------------------------------
 

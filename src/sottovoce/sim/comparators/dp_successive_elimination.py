@@ -73,7 +73,7 @@ class Eliminating(ABC):
 
     def ask(self, state: State, key: Key) -> Offer:
         arm = jnp.argmin(jnp.where(state.alive, state.pulls, jnp.inf))
-        return Offer(arm, Memo(arm, sealed(key)))
+        return Offer(arm, Memo(arm, sealed(key)), arm)
 
     def tell(self, state: State, memo: Memo, estimate: jax.Array) -> State:
         played = jnp.arange(self.arms) == memo.arm

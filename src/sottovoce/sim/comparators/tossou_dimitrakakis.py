@@ -94,7 +94,7 @@ def noisy(loss: jax.Array, memo: Memo, epsilon: float) -> jax.Array:
 
 def _offer(weights: jax.Array, key: Key) -> Offer:
     arm = categorical(key, weights)
-    return Offer(arm, Memo(arm, pick(weights, arm), sealed(key)))
+    return Offer(arm, Memo(arm, pick(weights, arm), sealed(key)), arm)
 
 
 def _charged(state: State, memo: Memo, loss: jax.Array) -> State:

@@ -26,9 +26,11 @@ def weight_of(full: Noise, quieter: Noise) -> float:
     return full.proxy / quieter.proxy
 
 
-def told(learner: Learner, state: Any, memo: Any, estimate: Any, weight: jax.Array) -> Any:
-    """`tell`, for a part of a report."""
+def told(learner: Learner, state: Any, memo: Any, estimate: Any, weight: Any = None) -> Any:
+    """`tell`, for a part of a report; for all of it where there is no weight."""
     after = learner.tell(state, memo, estimate)
+    if weight is None:
+        return after
 
     def part(old: jax.Array, new: jax.Array) -> jax.Array:
         if not jnp.issubdtype(new.dtype, jnp.inexact):
@@ -36,3 +38,14 @@ def told(learner: Learner, state: Any, memo: Any, estimate: Any, weight: jax.Arr
         return jnp.where(weight == 1.0, new, old + weight * (new - old))
 
     return jax.tree.map(part, state, after)
+
+
+def can_weigh(learner: Learner) -> bool:
+    """Has the state no whole numbers?
+
+    >>> from sottovoce.learners.uniform import UniformArms
+    >>> can_weigh(UniformArms(arms=3))
+    True
+    """
+    leaves = jax.tree.leaves(jax.eval_shape(learner.init))
+    return all(jnp.issubdtype(leaf.dtype, jnp.inexact) for leaf in leaves)

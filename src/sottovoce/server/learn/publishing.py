@@ -1,0 +1,90 @@
+"""What a learner hands over at a publication: a model for everybody, or a pool of offers drawn in advance.
+
+Its randomness comes from a secret of the server, the task and the count of reports, so a replay publishes the same, a
+learner that samples does so anew each time, and nobody outside can predict it.
+"""
+
+import hashlib
+import hmac
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import msgspec
+import numpy as np
+
+from sottovoce.engine.complete import Complete
+from sottovoce.learners.base import Offer
+from sottovoce.protocol.contract import Contract
+from sottovoce.protocol.wire import version_of
+from sottovoce.server.learn import leaves
+from sottovoce.server.published import PooledOffer, Published
+from sottovoce.server.store import Publication
+
+POOL = (64, 1024)
+"""Offers drawn at a publication: twice as many as reports until the next, since some offers are never answered. At
+least 64, to show the learner's law where publications are frequent; at most 1024, to keep a publication small."""
+
+
+class Remembered(NamedTuple):
+    """What a ticket carries for the learner, or the store for a version of a model."""
+
+    memo: Any
+    arm: Any
+
+
+def publication_of(
+    contract: Contract, secret: bytes, learner: Complete, state: Any, count: int, done: bool, estimates: list[Any]
+) -> Publication:
+    """What offers are made from after so many reports, until the next publication."""
+    key = publication_key(secret, contract.id, count)
+    if contract.offers == "model":
+        return _model(learner, state, count, key)
+    if done:
+        recommendation = np.asarray(learner.recommend(state)).tolist()
+        published = Published(done=True, recommendation=recommendation, estimates=estimates)
+    else:
+        pool = _pool(learner, state, key, int(np.clip(2 * contract.publish_every, *POOL)))
+        published = Published(offers=pool, estimates=estimates, contexts=_contexts(learner, len(estimates)))
+    return Publication(count, "", msgspec.msgpack.encode(published), b"", 0)
+
+
+def publication_key(secret: bytes, task: str, count: int) -> jax.Array:
+    """The random key of a publication.
+
+    >>> one, other = (publication_key(b"secret", "lunch", count) for count in (0, 1))
+    >>> bool(jax.random.key_data(one)[0] == jax.random.key_data(other)[0])
+    False
+    """
+    drawn = hmac.digest(secret, f"{task}\0{count}".encode(), hashlib.sha256)
+    words = jnp.asarray(np.frombuffer(drawn[:8], ">u4").astype(np.uint32))
+    return jax.random.wrap_key_data(words, impl="threefry2x32")
+
+
+def _model(learner: Complete, state: Any, count: int, key: jax.Array) -> Publication:
+    offer = ask_once(learner, state, key)
+    model = {name: np.asarray(value).tolist() for name, value in offer.public._asdict().items()}
+    memo = leaves.pack(Remembered(offer.memo, offer.arm))
+    return Publication(count, version_of(model), msgspec.msgpack.encode(Published(model=model)), memo, 0)
+
+
+def _pool(learner: Complete, state: Any, key: jax.Array, count: int) -> list[PooledOffer]:
+    offers = ask_many(learner, state, jax.random.split(key, count))
+    actions, memos = np.asarray(offers.public).tolist(), leaves.pack_rows(Remembered(offers.memo, offers.arm), count)
+    return [PooledOffer(action, memo) for action, memo in zip(actions, memos, strict=True)]
+
+
+def _contexts(learner: Complete, arms: int) -> list[bytes]:
+    """For each arm the context of a report that answers no offer; none where the learner cannot use such reports."""
+    memos = [learner.memo_of(jnp.asarray(arm)) for arm in range(arms)]
+    return [leaves.pack(Remembered(memo, arm)) for arm, memo in enumerate(memos) if memo is not None]
+
+
+@jax.jit
+def ask_once(learner: Complete, state: Any, key: jax.Array) -> Offer:
+    return learner.ask(state, key)
+
+
+@jax.jit
+def ask_many(learner: Complete, state: Any, keys: jax.Array) -> Offer:
+    return jax.vmap(lambda key: learner.ask(state, key))(keys)

@@ -1,0 +1,142 @@
+"""Many seeds of a grid of cases at once, shared among the cores of a CPU.
+
+Everything that differs between two runs of one shape (noise, learner's numbers, worlds) is an argument of the compiled
+loop, so a new epsilon does not compile again. Memory does not depend on the horizon: only checkpoints are kept.
+"""
+
+import functools
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.engine.pytrees import join, split
+from sottovoce.sim.loop import Setting, advance_all, begin_all
+from sottovoce.sim.worlds.base import World, gaps_of, world_for
+
+Progress = Callable[[int], None]
+"""Called with the number of rounds just played."""
+
+Steps = tuple[NDArray[np.int64], NDArray[np.bool_]]
+"""Some rounds in a row, and after which of them a model is published."""
+
+
+class Batch(NamedTuple):
+    """What the batch gave; axes are (cases, seeds)."""
+
+    regret: NDArray[np.float64]
+    """With checkpoints as the last axis."""
+    state: Any
+    samples: NDArray[np.float64]
+    gaps: NDArray | None
+    """A row per seed."""
+
+    def state_of(self, case: int) -> Any:
+        return jax.tree.map(lambda leaf: leaf[case], self.state)
+
+
+def run_batch(
+    setting: Setting,
+    cases: Any,
+    world: World,
+    keys: jax.Array,
+    ends: NDArray,
+    publish: NDArray,
+    progress: Progress | None,
+) -> Batch:
+    """Play until the last checkpoint, or until every learner has stopped. `cases` are stacked (learner, gates)."""
+    varying, fixed = split(cases)
+    part = functools.partial(_Part, setting, varying, fixed, world)
+    steps = lambda start, end: (np.arange(start, end), publish[start:end])  # noqa: E731
+    parts = _shared_among_cores(part, keys, steps(0, ends[0]))
+    regrets, start = [], 0
+    with ThreadPoolExecutor(len(parts)) as pool:
+        for end in ends:
+            now = steps(start, end)
+            regrets.append(np.concatenate(list(pool.map(lambda part, now=now: part.advance(now), parts)), axis=1))
+            if progress:
+                progress(int(end - start))
+            start = int(end)
+            if all(part.stopped(start) for part in parts):
+                break
+    regrets += regrets[-1:] * (len(ends) - len(regrets))
+    state, samples = _gathered([(part.carry.state, part.carry.samples) for part in parts], axis=1)
+    return Batch(np.stack(regrets, axis=-1), state, samples, _gathered([part.gaps() for part in parts], axis=0))
+
+
+class _Part:
+    """A share of the seeds, carried through the rounds by one thread."""
+
+    def __init__(self, setting: Setting, varying: Any, fixed: Any, world: World, keys: jax.Array) -> None:
+        self.setting, self.varying, self.fixed = setting, varying, fixed
+        self.world, self.world_fixed = _worlds_for(world, keys)
+        self.keys = keys
+        self.carry = begin_all(setting, fixed, self.world_fixed, varying, self.world, keys)
+
+    def advance(self, steps: Steps) -> NDArray[np.float64]:
+        with jax.enable_x64(True):  # the setting is local to a thread
+            self.carry, regret = advance_all(*self._arguments(), *steps)
+            return np.asarray(regret)
+
+    def stopped(self, rounds: int) -> bool:
+        """Nobody answered in the last round: every learner here has stopped."""
+        return bool(np.max(self.carry.samples) < rounds)
+
+    def gaps(self) -> jax.Array | None:
+        """How much worse every arm of each seed's world is, where the world says so."""
+        return jax.vmap(lambda numbers: gaps_of(join(numbers, self.world_fixed)), axis_size=len(self.keys))(self.world)
+
+    def calls_library(self, steps: Steps) -> bool:
+        """Is there a call of a library in the compiled loop? Its text is the one place where none can hide.
+
+        Asked with the first steps: then `advance` finds its loop traced and lowered already.
+        """
+        return "stablehlo.custom_call" in advance_all.lower(*self._arguments(), *steps).as_text()
+
+    def _arguments(self) -> tuple[Any, ...]:
+        fixed = (self.setting, self.fixed, self.world_fixed)
+        return (*fixed, self.varying, self.world, self.keys, self.carry)
+
+
+def _shared_among_cores(part: Callable[[jax.Array], _Part], keys: jax.Array, steps: Steps) -> list[_Part]:
+    """The seeds in as many parts as there are cores: on a CPU one compiled loop uses one core.
+
+    A loop that calls a library (LAPACK, say) stays whole: such calls wait for XLA's own threads, of which there are as
+    many as cores, and loops that wait for each other never end (seen with JAX 0.10).
+    """
+    cores = (os.cpu_count() or 1) if jax.default_backend() == "cpu" else 1
+    first, *others = (keys[share] for share in np.array_split(np.arange(len(keys)), min(cores, len(keys))))
+    start = part(first)
+    if others and start.calls_library(steps):
+        return [part(keys)]
+    return [start, *(part(share) for share in others)]
+
+
+def _worlds_for(world: World, keys: jax.Array) -> tuple[list[Any], Any]:
+    """One world per seed, split into its numbers and the rest."""
+    numbers, rest = split(world)
+    sample, shapes = _sampler(rest)
+    return sample(numbers, keys), shapes[0]
+
+
+@functools.lru_cache(maxsize=64)
+def _sampler(rest: Any) -> tuple[Callable[[list[Any], jax.Array], list[Any]], list[Any]]:
+    """Samples the numbers of worlds of one kind, and notes (when traced) what the rest of a sample is."""
+    shapes: list[Any] = []
+
+    def one(numbers: list[Any], key: jax.Array) -> list[Any]:
+        sampled, shape = split(world_for(join(numbers, rest), key))
+        shapes.append(shape)
+        return [jnp.asarray(number) for number in sampled]
+
+    return jax.jit(jax.vmap(one, (None, 0))), shapes
+
+
+def _gathered(shares: list[Any], axis: int) -> Any:
+    """The parts' seeds side by side again."""
+    return jax.tree.map(lambda *leaves: np.concatenate(leaves, axis=axis), *shares)

@@ -1,0 +1,54 @@
+"""What a simulation returns, and whether what was recommended is right."""
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.engine.complete import Complete
+
+TIE = 1e-9
+"""Mean rewards this close are equally good: far below any gap of a world, far above the rounding of its numbers."""
+
+
+class Trace(NamedTuple):
+    """What a simulation returns."""
+
+    rounds: NDArray[np.int64]
+    """The checkpoints: after how many rounds."""
+    regret: NDArray[np.float64]
+    """Cumulated regret, a row per seed, a column per checkpoint."""
+    finite: bool
+    """False if any state ceased to be a number; JAX itself does not raise."""
+    state: Any
+    """The learners' final states, leaves with a leading axis of seeds."""
+    samples: NDArray[np.float64]
+    """How many people answered, for each seed: fewer than the rounds where a learner stopped."""
+    stopped: NDArray[np.bool_]
+    """Whether each seed's learner was done in the end; never, if it is not one that stops."""
+    recommended: NDArray | None = None
+    """What each seed's learner recommends, if it is one that stops: an arm, or a mask of arms."""
+    correct: NDArray[np.bool_] | None = None
+    """Whether nothing is better, by the world's `gaps`."""
+
+
+def trace_of(
+    learner: Complete, ends: NDArray, regret: NDArray, state: Any, samples: NDArray, gaps: NDArray | None
+) -> Trace:
+    """One case's seeds, with what they recommend and whether that is right."""
+    finite = bool(all(np.all(np.isfinite(leaf)) for leaf in jax.tree.leaves(state)))
+    if not learner.stops:
+        return Trace(ends, regret, finite, state, samples, np.zeros(len(samples), bool))
+    stopped, recommended = (np.asarray(jax.vmap(what)(state)) for what in (learner.done, learner.recommend))
+    correct = None if gaps is None else _is_best(learner, recommended, gaps)
+    return Trace(ends, regret, finite, state, samples, stopped, recommended, correct)
+
+
+def _is_best(learner: Complete, recommended: NDArray, gaps: NDArray) -> NDArray[np.bool_]:
+    """Is no arm better than the one recommended, or no set than the set? Ties are right; rows are seeds."""
+    arms = np.arange(gaps.shape[1])
+    chosen = recommended if recommended.ndim > 1 else recommended[:, None] == arms
+    best = np.asarray(jax.vmap(learner.best_set)(jnp.asarray(-gaps)))
+    return np.sum(gaps * chosen, axis=1) <= np.sum(gaps * best, axis=1) + TIE
