@@ -1,22 +1,20 @@
 """`sottovoce serve`: one process that listens, and its learner."""
 
 import asyncio
-import fcntl
 import gc
 import logging
 import signal
 import sys
 from pathlib import Path
-from typing import IO
 
 import uvloop
 from granian.constants import Interfaces
 from granian.server.embed import Server
 
-from sottovoce.protocol.errors import ConfigurationError
+from sottovoce.server.coordination import only_server
 from sottovoce.server.hub import running
 from sottovoce.server.logs import log, to_stderr
-from sottovoce.server.web.app import Api
+from sottovoce.server.web.app import Application
 
 SWITCH_SECONDS = 0.0002
 """How soon Python's lock changes hands: granian's thread brings requests in while the event loop is busy."""
@@ -32,8 +30,9 @@ def serve(folder: Path, *, host: str, port: int, token: str, rate: float) -> Non
 
 async def _serve(folder: Path, host: str, port: int, token: str, rate: float) -> None:
     async with running(folder) as hub:
-        application = Api(hub, token, rate).application()
-        server = Server(application, host, port, interface=Interfaces.ASGINL, websockets=False, log_enabled=False)
+        server = Server(
+            Application(hub, token, rate), host, port, interface=Interfaces.ASGINL, websockets=False, log_enabled=False
+        )
         for name in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(name, server.stop)
         gc.freeze()  # what was loaded stays: the collector need not look at it again
@@ -43,15 +42,3 @@ async def _serve(folder: Path, host: str, port: int, token: str, rate: float) ->
         await server.serve()
         log("stopping")
     log("stopped")
-
-
-def only_server(folder: Path) -> IO[str]:
-    """A lock that ends with the process, however it ends."""
-    folder.mkdir(parents=True, exist_ok=True)
-    lock = open(folder / "server.lock", "w")  # noqa: SIM115 (the caller's context closes it)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        lock.close()
-        raise ConfigurationError(f"another server uses {folder}; stop it, or choose another --data") from error
-    return lock

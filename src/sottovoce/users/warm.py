@@ -16,7 +16,7 @@ from sottovoce.protocol.numbers import from_decimals
 from sottovoce.protocol.wire import WarmRow
 from sottovoce.users import user_of
 from sottovoce.users.fields import features, from_text, number_from
-from sottovoce.users.rewards import to_unit
+from sottovoce.protocol.rewards import to_unit
 
 
 class Answer(NamedTuple):

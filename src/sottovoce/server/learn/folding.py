@@ -17,17 +17,16 @@ import numpy as np
 from jax import lax
 from numpy.typing import NDArray
 
-from sottovoce.catalogue.resolve import mechanism_from
-from sottovoce.catalogue.task import algorithm_of
+from sottovoce.catalogue.task import algorithm_of, learning_of, task_of
 from sottovoce.learners import learner_of
 from sottovoce.learners.weighing import told, weight_of
 from sottovoce.privacy.decode import decode_messages, noise_of
 from sottovoce.privacy.domains import Domain, size
-from sottovoce.protocol.contract import Contract
-from sottovoce.protocol.offers import GeneralizedModel, LinearModel
-from sottovoce.protocol.wire import version_of
+from sottovoce.privacy.gates import mechanisms_of
+from sottovoce.protocol.contract import ByModel, Contract
+from sottovoce.protocol.offers import model_body, version_of
 from sottovoce.server.learn import leaves
-from sottovoce.server.published import PooledOffer, Published
+from sottovoce.server.published import PooledOffer, Published, UnitEstimate, recommended
 from sottovoce.server.store import WARM, Entry, Publication, Report, Snapshot
 
 CHUNK = 64
@@ -40,7 +39,7 @@ class Progress(NamedTuple):
 
     state: Any
     pulls: NDArray[np.float64]
-    """Weight of the reports of each arm, for the summary; empty where there are no arms."""
+    """Weight of the private reports of each arm, for the summary; empty where there are no arms."""
     total: NDArray[np.float64]
     """Sum of their estimates."""
 
@@ -49,14 +48,15 @@ class Fold:
     """A task's state and how it moves on. Use it within `jax.enable_x64(True)`."""
 
     def __init__(self, contract: Contract, snapshot: Snapshot | None = None, memos: Mapping[str, bytes] = {}) -> None:
-        self.contract = contract
-        self._mechanisms = [mechanism_from(contract.task, gate) for gate in contract.gates]
+        self.contract, task = contract, task_of(contract)
+        self._publish_every = learning_of(contract).publish_every
+        self._mechanisms = mechanisms_of(contract)
         noises = [noise_of(mechanism) for mechanism in self._mechanisms]
         self._weights = [weight_of(noises[0], noise) for noise in noises]
         self._spread = noises[0].proxy
         self._domain = self._mechanisms[0].domain
-        self.learner: Any = learner_of(contract.task, noises[0])
-        self._arms = contract.task.arms if algorithm_of(contract.task.learner).actions == "arms" else 0
+        self.learner: Any = learner_of(task, noises[0])
+        self._arms = task.arms if algorithm_of(task.learner).actions == "arms" else 0
         first = Progress(self._first_state(), np.zeros(self._arms), np.zeros(self._arms))
         self._memo_like = jax.eval_shape(self.learner.ask, first.state, jax.random.key(0)).memo
         self._memos = dict(memos)
@@ -72,7 +72,7 @@ class Fold:
         """Fold these entries in, stopping wherever a publication is due."""
         entries = [entry for entry in entries if entry.seq > self.seq]
         while entries:
-            until_due = self.contract.publish_every - self.learned % self.contract.publish_every
+            until_due = self._publish_every - self.learned % self._publish_every
             reach = min(until_due, CHUNK)
             part, entries = entries[:reach], entries[reach:]
             was_done = self.done()
@@ -86,12 +86,13 @@ class Fold:
         places[:count] = self._messages(reports)
         weights = np.ones(CHUNK)
         weights[:count] = [1.0 if report.gate == WARM else self._weights[report.gate] for report in reports]
+        private = np.zeros(CHUNK)
+        private[:count] = [report.gate != WARM for report in reports]
         memos = [self._memo(report) for report in reports]
         memos += memos[:1] * (CHUNK - count)
         stacked = jax.tree.map(lambda *parts: np.stack(parts), *memos)
-        self.progress, heard = fold(
-            self._domain, self._arms, self.learner, self.progress, stacked, places, weights, np.arange(CHUNK) < count
-        )
+        given = (stacked, places, weights, private, np.arange(CHUNK) < count)
+        self.progress, heard = fold(self._domain, self._arms, self.learner, self.progress, given)
         self.learned += int(heard)
 
     def _messages(self, reports: Sequence[Report]) -> NDArray[np.float64]:
@@ -107,7 +108,7 @@ class Fold:
         return messages
 
     def _memo(self, report: Report) -> Any:
-        if self.contract.offers == "tickets":
+        if not isinstance(self.contract.offers, ByModel):
             return leaves.unpack(self._memo_like, report.context)
         if not jax.tree.leaves(self._memo_like):
             return self._memo_like
@@ -123,7 +124,8 @@ class Fold:
         if self.learned and hasattr(self.learner, "refresh"):
             self.progress = self.progress._replace(state=refresh(self.learner, self.progress.state))
         self.published = self.learned
-        published, memo = self._model() if self.contract.offers == "model" else (self._pool(), b"")
+        offers = self.contract.offers
+        published, memo = self._model(offers.model) if isinstance(offers, ByModel) else (self._pool(), b"")
         version = version_of(published.model) if published.model else ""
         if memo:
             self._memos[version] = memo
@@ -132,7 +134,7 @@ class Fold:
     def _due(self) -> bool:
         """The rule of the simulator: every so many reports, and not before `growth` times more than last."""
         growth = getattr(self.learner, "growth", 1.0)
-        return self.learned % self.contract.publish_every == 0 and self.learned >= self.published * growth
+        return self.learned % self._publish_every == 0 and self.learned >= self.published * growth
 
     def _first_state(self) -> Any:
         state = self.learner.init()
@@ -140,30 +142,33 @@ class Fold:
             state = refresh(self.learner, state)
         return state
 
-    def _model(self) -> tuple[Published, bytes]:
+    def _model(self, kind: str) -> tuple[Published, bytes]:
         offer = ask(self.learner, self.progress.state, jax.random.key(0))
-        model: LinearModel | GeneralizedModel = offer.public
-        numbers = {name: np.asarray(value).tolist() for name, value in model._asdict().items()}
-        return Published(model=numbers), leaves.pack(offer.memo)
+        return Published(model=model_body(kind, offer.public)), leaves.pack(offer.memo)
 
     def _pool(self) -> Published:
         """Offers drawn in advance. A pool is fresh at every publication, so each offer follows the learner's law."""
         estimates = self._estimates()
         if self.done():
-            recommendation = np.asarray(self.learner.recommend(self.progress.state)).tolist()
+            recommendation = recommended(self.learner.recommend(self.progress.state))
             return Published(done=True, recommendation=recommendation, estimates=estimates)
-        count = int(np.clip(2 * self.contract.publish_every, *POOL))
+        count = int(np.clip(2 * self._publish_every, *POOL))
         keys = jax.random.split(jax.random.key(secrets.randbits(63)), count)
         offers = ask_many(self.learner, self.progress.state, keys)
         actions, memos = np.asarray(offers.public).tolist(), leaves.pack_rows(offers.memo, count)
         pool = [PooledOffer(action, memo) for action, memo in zip(actions, memos, strict=True)]
-        return Published(offers=pool, estimates=estimates)
+        return Published(offers=pool, estimates=estimates, contexts=self._contexts(pool))
 
-    def _estimates(self) -> list[dict[str, Any]]:
-        """Of every arm: how many reports, the mean outcome that they say, and its standard error."""
+    def _contexts(self, pool: Sequence[PooledOffer]) -> list[bytes]:
+        """For each arm its memo, where a learner remembers nothing else of an offer."""
+        arms = [arm.to_bytes(8, "big") for arm in range(self._arms)]
+        return arms if arms and all(offer.memo == arms[offer.action] for offer in pool) else []
+
+    def _estimates(self) -> list[UnitEstimate]:
+        """Of every arm: how many private reports, the mean reward that they say, and its standard error."""
         pulls, total = np.asarray(self.progress.pulls), np.asarray(self.progress.total)
         return [
-            {"reports": n, "outcome": s / n if n else None, "error": (self._spread / n) ** 0.5 if n else None}
+            UnitEstimate(reports=n, mean=s / n if n else None, error=(self._spread / n) ** 0.5 if n else None)
             for n, s in zip(pulls.tolist(), total.tolist(), strict=True)
         ]
 
@@ -182,21 +187,21 @@ class Fold:
 
 @functools.partial(jax.jit, static_argnums=(0, 1))
 def fold(
-    domain: Domain, arms: int, learner: Any, progress: Progress, memos: Any, messages: Any, weights: Any, valid: Any
+    domain: Domain, arms: int, learner: Any, progress: Progress, given: tuple[Any, ...]
 ) -> tuple[Progress, jax.Array]:
     """Tell the valid reports in order, until the learner is done; how many were told."""
 
     def step(progress: Progress, place: tuple[Any, ...]) -> tuple[Progress, jax.Array]:
-        memo, message, weight, valid = place
+        memo, message, weight, private, valid = place
         estimate = domain.extract(message)
         heard = valid & ~learner.done(progress.state) if hasattr(learner, "done") else valid
         after = Progress(told(learner, progress.state, memo, estimate, weight), progress.pulls, progress.total)
         if arms:
-            share = jnp.where(jnp.arange(arms) == jax.tree.leaves(memo)[0], weight, 0.0)
+            share = jnp.where(jnp.arange(arms) == jax.tree.leaves(memo)[0], weight * private, 0.0)
             after = after._replace(pulls=progress.pulls + share, total=progress.total + share * estimate)
         return jax.tree.map(lambda new, old: jnp.where(heard, new, old), after, progress), heard
 
-    progress, heard = lax.scan(step, progress, (memos, messages, weights, valid))
+    progress, heard = lax.scan(step, progress, given)
     return progress, jnp.sum(heard)
 
 

@@ -1,14 +1,10 @@
 """The process beside the server that learns: it reads the journal, folds, and publishes. `python -m ... FOLDER`.
 
-The server pokes it with a line on its standard input whenever the journal has grown, and it answers with lines of JSON.
-When its input ends the server is gone, by intention or not, and so is the learner. It never blocks serving: the two
-share nothing but files, and everything it writes can be computed again from the journal.
+`coordination` says how the two talk. When the web process is gone, by intention or not, the learner ends too. It never
+blocks serving: the two share nothing but files, and everything it writes can be computed again from the journal.
 """
 
-import fcntl
 import logging
-import os
-import select
 import signal
 import sys
 import time
@@ -16,12 +12,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
+from sottovoce.server.coordination import News, listen, only_learner, tell
 from sottovoce.server.logs import log, to_stderr
 from sottovoce.server.published import open_seconds
-from sottovoce.server.store import Entry, Publication, Store, TaskRow
-from sottovoce.server.store.sqlite import SqliteStore
+from sottovoce.server.store import Entry, Publication, Store, TaskRow, open_store
 
 READ = 2048
 """Entries of the journal read at once."""
@@ -32,30 +26,13 @@ RESTS, REST_SECONDS = 5, 0.1
 there is more to read it rests as long as it worked."""
 
 
-class News(msgspec.Struct, frozen=True, kw_only=True):
-    """What the server is told: how far one task is."""
-
-    task: int
-    learned: int
-    published: int
-    state: str
-    seq: int
-    done: bool
-    fresh: bool
-    """Is there a new publication?"""
-    base: bool = False
-    """Was the snapshot saved that replay may start from?"""
-    broken: bool = False
-    """Did its learner fail? Then it learns nothing more until the server starts again."""
-
-
 class Learning:
     """All tasks of one store, carried forward."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, clock: Callable[[], float] = time.time) -> None:
         from sottovoce.server.learn.folding import Fold
 
-        self._build, self._store = Fold, store
+        self._build, self._store, self._clock = Fold, store, clock
         self._folds: dict[int, Fold] = {}
         self._broken: set[int] = set()
         self._cursor: int | None = None
@@ -96,7 +73,7 @@ class Learning:
             log("a task's learner failed; it is set aside", logging.ERROR, failure=True, task=number)
             self._broken.add(number)
             self._folds.pop(number, None)
-            return News(task=number, learned=0, published=0, state="", seq=0, done=False, fresh=False, broken=True)
+            return News(task=number, broken=True)
 
     def knows(self, number: int) -> bool:
         return number in self._folds
@@ -121,7 +98,7 @@ class Learning:
         return self._news(row.number, fresh=True)
 
     def _publish(self, number: int, publication: Publication) -> None:
-        now = int(time.time())
+        now = int(self._clock())
         self._store.publish(number, publication, now, now - open_seconds(self._folds[number].contract))
 
     def _keep(self, number: int, *, now: bool = False) -> None:
@@ -157,19 +134,10 @@ def replay(store: Store, task: TaskRow) -> str:
         return fold.digest()
 
 
-def listen(wait: float) -> list[int] | None:
-    """Tasks to keep a base of, by number; none for a mere poke or after waiting; None when the server is gone."""
-    if not select.select([sys.stdin], [], [], wait)[0]:
-        return []
-    said = os.read(sys.stdin.fileno(), 65536)
-    return [int(line) for line in said.split(b"\n") if line] if said else None
-
-
 def main(folder: Path) -> None:
     to_stderr()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal interrupts both; the server says when it is time
-    with open(folder / "learner.lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # an older one may still be about to notice that its server is gone
+    with only_learner(folder):
         if (wanted := listen(0.0)) is not None:  # this one's may be gone as well by now
             learn(folder, wanted)
 
@@ -179,14 +147,12 @@ def learn(folder: Path, wanted: list[int] | None) -> None:
     import jax
 
     with jax.enable_x64(True):
-        learning = Learning(SqliteStore(folder))
+        learning = Learning(open_store(folder))
         while wanted is not None:
             start = time.monotonic()
             news = learning.catch_up()
             news += [learning.base(number) for number in wanted if learning.knows(number)]
-            try:
-                os.write(sys.stdout.fileno(), b"".join(msgspec.json.encode(one) + b"\n" for one in news))
-            except BrokenPipeError:  # the server is gone, so nobody listens
+            if not tell(news):
                 break
             if news:
                 worked = time.monotonic() - start

@@ -1,0 +1,164 @@
+"""How the web process and the learner's process work together on one store, and how each stays the only one.
+
+The web process wakes the learner when the journal has grown, or asks it for a snapshot from which replay may start. The
+learner answers with news. Here both use the pipes of a child process and locks on files; a database could bring the
+same messages to several machines.
+"""
+
+import asyncio
+import fcntl
+import logging
+import os
+import select
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import IO, Protocol
+
+import msgspec
+
+from sottovoce.protocol.errors import ConfigurationError
+from sottovoce.server.logs import log
+
+WAKE_SECONDS = 0.005
+"""Reports that come within this time wake the learner once."""
+FIRST_PAUSE, LONGEST_PAUSE = 0.1, 10.0
+"""Seconds before a learner that ended is started again; twice as long each time until there is news."""
+LAST_SECONDS = 20.0
+"""How long a learner may take to save its state when the server stops."""
+
+
+class News(msgspec.Struct, frozen=True, kw_only=True):
+    """What the web process is told: how far one task is."""
+
+    task: int
+    learned: int = 0
+    published: int = 0
+    state: str = ""
+    seq: int = 0
+    done: bool = False
+    fresh: bool = False
+    """Is there a new publication?"""
+    base: bool = False
+    """Was the snapshot saved that replay may start from?"""
+    broken: bool = False
+    """Did its learner fail? Then it learns nothing more until the server starts again."""
+
+
+class Learner(Protocol):
+    """The learner's process, as the web process sees it."""
+
+    @property
+    def alive(self) -> bool: ...
+
+    def wake(self) -> None:
+        """There is something new in the store."""
+        ...
+
+    def ask_for_base(self, task: int) -> None:
+        """Keep a snapshot of this task from which replay may start."""
+        ...
+
+    async def run(self, hear: Callable[[News], Awaitable[None]]) -> None:
+        """Pass its news on, for as long as the server runs."""
+        ...
+
+    async def stop(self) -> None:
+        """Let it save its state and end."""
+        ...
+
+
+class ChildLearner:
+    """A `Learner` that is a child process, started again should it ever end."""
+
+    def __init__(self, folder: Path, restarted: Callable[[], None] = lambda: None) -> None:
+        self._command = (sys.executable, "-m", "sottovoce.server.learn.process", str(folder))
+        self._restarted = restarted
+        self._process: asyncio.subprocess.Process | None = None
+        self._stopping = self._waking = False
+
+    @property
+    def alive(self) -> bool:
+        return self._process is not None and self._process.returncode is None
+
+    def wake(self) -> None:
+        if not self._waking:
+            self._waking = True
+            asyncio.get_running_loop().call_later(WAKE_SECONDS, self._wake)
+
+    def ask_for_base(self, task: int) -> None:
+        self._say(f"{task}\n".encode())
+
+    async def run(self, hear: Callable[[News], Awaitable[None]]) -> None:
+        pause, pipe = FIRST_PAUSE, asyncio.subprocess.PIPE
+        while not self._stopping:
+            self._process = await asyncio.create_subprocess_exec(*self._command, stdin=pipe, stdout=pipe, limit=2**20)
+            assert self._process.stdout is not None
+            async for line in self._process.stdout:
+                await hear(msgspec.json.decode(line, type=News))
+                pause = FIRST_PAUSE
+            await self._process.wait()
+            if not self._stopping:
+                log("learner ended; starting it again", logging.ERROR, status=self._process.returncode)
+                self._restarted()
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, LONGEST_PAUSE)
+
+    async def stop(self) -> None:
+        self._stopping = True
+        if self._process and self._process.stdin and self.alive:
+            self._process.stdin.close()
+            try:
+                await asyncio.wait_for(self._process.wait(), LAST_SECONDS)
+            except TimeoutError:
+                self._process.kill()
+
+    def _wake(self) -> None:
+        self._waking = False
+        self._say(b"\n")
+
+    def _say(self, line: bytes) -> None:
+        if self._process and self._process.stdin and not self._process.stdin.is_closing():
+            self._process.stdin.write(line)
+
+
+# --- in the learner's process ----------------------------------------------------------------------------------------
+
+
+def listen(wait: float) -> list[int] | None:
+    """Tasks to keep a base of, by number; none when woken or after waiting; None when the web process is gone."""
+    if not select.select([sys.stdin], [], [], wait)[0]:
+        return []
+    said = os.read(sys.stdin.fileno(), 65536)
+    return [int(line) for line in said.split(b"\n") if line] if said else None
+
+
+def tell(news: Sequence[News]) -> bool:
+    """Whether somebody listens: the web process is gone if not."""
+    try:
+        os.write(sys.stdout.fileno(), b"".join(msgspec.json.encode(one) + b"\n" for one in news))
+    except BrokenPipeError:
+        return False
+    return True
+
+
+# --- locks that end with their process, however it ends --------------------------------------------------------------
+
+
+def only_server(folder: Path) -> IO[str]:
+    """The lock of the web process; refuses a second one."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = open(folder / "server.lock", "w")  # noqa: SIM115 (the caller's context closes it)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        lock.close()
+        raise ConfigurationError(f"another server uses {folder}; stop it, or choose another --data") from error
+    return lock
+
+
+def only_learner(folder: Path) -> IO[str]:
+    """The lock of the learner's process; waits for an older one, which ends when it notices that its server is gone."""
+    lock = open(folder / "learner.lock", "w")  # noqa: SIM115 (the caller's context closes it)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    return lock
