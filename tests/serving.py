@@ -23,7 +23,7 @@ from sottovoce.privacy.exact import privatise
 from sottovoce.privacy.gates import mechanisms_of
 from sottovoce.protocol.codec import to_text
 from sottovoce.protocol.contract import Contract, contract_from
-from sottovoce.server.store import TaskRow
+from sottovoce.server.store import Store, TaskRow
 
 TOKEN = "the-token-of-the-tests"
 CLIENT = "127.0.0.2"
@@ -58,6 +58,12 @@ def row(number: int = 1, **numbers: Any) -> TaskRow:
 
 def contract(**numbers: Any) -> Contract:
     return row(**numbers).contract
+
+
+def created(store: Store, **numbers: Any) -> TaskRow:
+    """The task, kept in this store."""
+    made = row(**numbers)
+    return store.create(made.contract.id, made.body, made.mode)
 
 
 # --- people ----------------------------------------------------------------------------------------------------------

@@ -1,10 +1,8 @@
 """`sottovoce serve`: one process that listens, and its learner."""
 
 import asyncio
-import gc
 import logging
 import signal
-import sys
 from pathlib import Path
 
 import uvloop
@@ -16,14 +14,10 @@ from sottovoce.server.hub import running
 from sottovoce.server.logs import log, to_stderr
 from sottovoce.server.web.app import Application
 
-SWITCH_SECONDS = 0.0002
-"""How soon Python's lock changes hands: granian's thread brings requests in while the event loop is busy."""
-
 
 def serve(folder: Path, *, host: str, port: int, token: str, rate: float) -> None:
     """Listen until told to stop (SIGTERM or SIGINT); then write what waits and end."""
     to_stderr()
-    sys.setswitchinterval(SWITCH_SECONDS)
     with only_server(folder):
         uvloop.run(_serve(folder, host, port, token, rate))
 
@@ -35,7 +29,6 @@ async def _serve(folder: Path, host: str, port: int, token: str, rate: float) ->
         )
         for name in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(name, server.stop)
-        gc.freeze()  # what was loaded stays: the collector need not look at it again
         log("listening", address=f"http://{host}:{port}", data=str(folder), tasks=len(hub.tasks))
         if not token:
             log("no admin token: tasks cannot be managed; set SOTTOVOCE_ADMIN_TOKEN", logging.WARNING)
