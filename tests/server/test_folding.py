@@ -20,11 +20,11 @@ from sottovoce.privacy.decode import decode_messages, levels_reach, noise_of, re
 from sottovoce.privacy.gates import mechanisms_of
 from sottovoce.privacy.mechanisms import Levels, Sphere
 from sottovoce.protocol.contract import DAY, Contract
-from sottovoce.server.hub import oldest_kept
 from sottovoce.server.learn.folding import CHUNK, Fold
 from sottovoce.server.learn.process import Learning, replay
 from sottovoce.server.published import Published
 from sottovoce.server.store import Counts, Entry, Publication, Report, open_store
+from sottovoce.server.web.hub import oldest_kept
 from sottovoce.sim.run import publication
 
 

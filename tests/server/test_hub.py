@@ -12,11 +12,11 @@ from test_store import ids, report
 from serving import created
 from sottovoce.server import logs
 from sottovoce.server.coordination import News
-from sottovoce.server.hub import Hub
 from sottovoce.server.problems import Problem
 from sottovoce.server.store import Report, StoreThread
 from sottovoce.server.store.sqlite import SqliteStore
 from sottovoce.server.web.app import Application
+from sottovoce.server.web.hub import Hub
 
 
 class Watched(SqliteStore):
@@ -174,7 +174,7 @@ def test_other_requests_are_answered_while_the_disk_works(tmp_path: Path):
         hub = Hub(store, Idle())
         application = Application(hub, "", 0.0)
         start = time.monotonic()
-        slow = asyncio.ensure_future(hub._store.append([report(1)]))
+        slow = asyncio.ensure_future(hub._thread.append([report(1)]))
         answered = 0
         while not slow.done():
             assert await asked(application, "/v1/tasks/arms") == 200

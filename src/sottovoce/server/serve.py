@@ -10,9 +10,9 @@ from granian.constants import Interfaces
 from granian.server.embed import Server
 
 from sottovoce.server.coordination import only_server
-from sottovoce.server.hub import running
 from sottovoce.server.logs import log, to_stderr
 from sottovoce.server.web.app import Application
+from sottovoce.server.web.hub import running
 
 
 def serve(folder: Path, *, host: str, port: int, token: str, rate: float) -> None:

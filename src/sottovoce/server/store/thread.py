@@ -30,7 +30,8 @@ class StoreThread:
         self.store, self._committed = store, committed
         self._thread = ThreadPoolExecutor(1, "store")
         self._batches: list[Batch] = []
-        self._writing = False
+        self._idle = asyncio.Event()
+        self._idle.set()
         self.waiting = self.written = 0
         """Reports that are not written yet, and those that are."""
 
@@ -48,15 +49,14 @@ class StoreThread:
         answer: asyncio.Future[list[bool]] = loop.create_future()
         self._batches.append((reports, answer))
         self.waiting += len(reports)
-        if not self._writing:
-            self._writing = True
+        if self._idle.is_set():
+            self._idle.clear()
             loop.call_soon(self._write, loop)
         return await answer
 
     async def close(self) -> None:
         """Write what waits, and close the store."""
-        while self._batches or self._writing:
-            await asyncio.sleep(0.001)
+        await self._idle.wait()
         await self.run(self.store.close)
         self._thread.shutdown()
 
@@ -72,9 +72,10 @@ class StoreThread:
 
         def answer() -> None:
             self._answer(group, written.exception() or written.result(), time.perf_counter() - start)
-            self._writing = bool(self._batches)
-            if self._writing:
+            if self._batches:
                 self._write(loop)
+            else:
+                self._idle.set()
 
         written.add_done_callback(lambda _: loop.call_soon_threadsafe(answer))
 

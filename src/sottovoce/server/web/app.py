@@ -8,13 +8,14 @@ import math
 from collections.abc import Mapping
 
 from starlette.requests import Request
+from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from sottovoce.server.hub import Hub
 from sottovoce.server.logs import log
 from sottovoce.server.problems import Problem
+from sottovoce.server.web.hub import Hub
 from sottovoce.server.web.limits import RateLimit
-from sottovoce.server.web.messages import Answer, problem, read
+from sottovoce.server.web.messages import problem, read
 from sottovoce.server.web.routes import ROUTES, TASK, Route
 
 TASKS = TASK.removesuffix("{id}")
@@ -39,7 +40,7 @@ class Application:
         self._count(pattern if methods else "none", answer.status_code).inc()
         await answer(scope, receive, send)
 
-    async def _answer(self, pattern: str, methods: Mapping[str, Route], request: Request) -> Answer:
+    async def _answer(self, pattern: str, methods: Mapping[str, Route], request: Request) -> Response:
         """Rate limit and token before, problem documents after."""
         try:
             if request.method not in ("GET", "HEAD"):

@@ -1,17 +1,16 @@
 """Bodies in and out: JSON or MessagePack in, the same language out."""
 
-from collections.abc import Mapping
 from typing import Any, TypeVar
 
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
 
 from sottovoce.protocol.wire import LARGEST_BODY
 from sottovoce.server.problems import Problem
 
 JSON, MESSAGEPACK, PROBLEM = "application/json", "application/msgpack", "application/problem+json"
+NOT_KEPT = {"cache-control": "no-store"}
 
 T = TypeVar("T")
 
@@ -39,46 +38,28 @@ def body(request: Request, type: type[T]) -> T:
         raise Problem("bad-request", f"the body is not valid: {error}") from error
 
 
-class Brief:
-    """An answer with a body, as short as HTTP allows; Starlette's takes twice the time, and devices hear this most."""
-
-    def __init__(self, body: bytes, kind: str, status: int = 200, headers: Mapping[str, str] | None = None) -> None:
-        self.status_code, self._body = status, body
-        given = {"content-type": kind, "content-length": str(len(body)), "cache-control": "no-store"} | dict(
-            headers or {}
-        )
-        self._headers = [(name.encode(), value.encode("latin-1")) for name, value in given.items()]
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await send({"type": "http.response.start", "status": self.status_code, "headers": self._headers})
-        await send({"type": "http.response.body", "body": self._body})
-
-
-Answer = Response | Brief
-
-
-def answer(request: Request, value: Any) -> Brief:
+def answer(request: Request, value: Any) -> Response:
     """In the language of the request."""
     packed = _kind(request) == MESSAGEPACK
     encode = msgspec.msgpack.encode if packed else msgspec.json.encode
-    return Brief(encode(value), MESSAGEPACK if packed else JSON)
+    return Response(encode(value), headers=NOT_KEPT, media_type=MESSAGEPACK if packed else JSON)
 
 
-def json(value: Any, *, status: int = 200, cache: int = 0) -> Brief:
-    """JSON, for so many seconds of caching."""
-    return Brief(msgspec.json.encode(value), JSON, status, _fresh_for(cache) if cache else {})
+def json(value: Any, *, status: int = 200, cache: int = 0) -> Response:
+    """JSON, which may be kept for so many seconds."""
+    return Response(msgspec.json.encode(value), status, _fresh_for(cache) if cache else NOT_KEPT, JSON)
 
 
-def cached(request: Request, body: bytes, name: str, seconds: int) -> Brief:
+def cached(request: Request, body: bytes, name: str, seconds: int) -> Response:
     """Bytes that are served as they are, under the name of their content; nothing where the client has them."""
     headers = {"etag": f'"{name}"'} | _fresh_for(seconds)
     if f'"{name}"' in request.headers.get("if-none-match", ""):
-        return Brief(b"", JSON, 304, headers)
-    return Brief(body, JSON, 200, headers)
+        return Response(status_code=304, headers=headers)
+    return Response(body, headers=headers, media_type=JSON)
 
 
-def problem(problem: Problem) -> Brief:
-    return Brief(msgspec.json.encode(problem.document), PROBLEM, problem.document.status, problem.headers)
+def problem(problem: Problem) -> Response:
+    return Response(msgspec.json.encode(problem.document), problem.document.status, problem.headers, PROBLEM)
 
 
 def _fresh_for(seconds: int) -> dict[str, str]:

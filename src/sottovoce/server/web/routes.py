@@ -7,16 +7,17 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, NamedTuple
 
 from starlette.requests import Request
+from starlette.responses import Response
 
 from sottovoce.catalogue.task_file import TaskFile
 from sottovoce.protocol import wire
 from sottovoce.protocol.contract import Contract
-from sottovoce.server.hub import Hub
 from sottovoce.server.web import devices, operators, team
-from sottovoce.server.web.messages import JSON, Answer, json
+from sottovoce.server.web.hub import Hub
+from sottovoce.server.web.messages import JSON, json
 from sottovoce.server.web.openapi import document
 
-Handler = Callable[[Hub, Request], Awaitable[Answer]]
+Handler = Callable[[Hub, Request], Awaitable[Response]]
 
 
 class Route(NamedTuple):
@@ -44,7 +45,7 @@ HAVE_IT = {304: "The client has it already"}
 TASK = "/v1/tasks/{id}"
 
 
-async def openapi(hub: Hub, request: Request) -> Answer:
+async def openapi(hub: Hub, request: Request) -> Response:
     return json(document(ROUTES), cache=3600)
 
 

@@ -1,4 +1,4 @@
-"""What the routes stand on: the tasks of one store, and the learner beside them."""
+"""The middle of the web process: its tasks, between the routes, the store and the learner."""
 
 import asyncio
 import contextlib
@@ -40,7 +40,7 @@ class Hub:
         self.metrics = metrics or Metrics()
         self._count = functools.cache(self.metrics.reports.labels)
         self._learner, self.clock = learner, clock
-        self._store = StoreThread(store, self._committed)
+        self._store, self._thread = store, StoreThread(store, self._committed)
         self._key = store.secret("tickets")
         self.tasks: dict[str, LiveTask] = {}
         for row in store.tasks():
@@ -67,7 +67,7 @@ class Hub:
         for work in self._work:
             work.cancel()
         await asyncio.gather(*self._work, return_exceptions=True)
-        await self._store.close()
+        await self._thread.close()
 
     @property
     def ready(self) -> bool:
@@ -90,7 +90,7 @@ class Hub:
         async with self._creating:
             if known := self.tasks.get(file.id):
                 return _same(known, body), False
-            task = self._add(await self._store.run(self._store.store.create, file.id, body, file.mode), Counts(0, 0))
+            task = self._add(await self._thread.run(self._store.create, file.id, body, file.mode), Counts(0, 0))
         self._learner.wake()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(task.prepared.wait(), PREPARING_SECONDS)
@@ -102,7 +102,7 @@ class Hub:
     async def change(self, task: LiveTask, **changes: Any) -> None:
         """Pause, resume or promote a task."""
         row = task.row._replace(**changes)
-        await self._store.run(self._store.store.change, row.number, row.mode, row.paused)
+        await self._thread.run(self._store.change, row.number, row.mode, row.paused)
         task.row = row
         log("status changed", task=task.contract.id, mode=row.mode, paused=row.paused)
 
@@ -112,7 +112,7 @@ class Hub:
         """One verdict per report; those accepted are on disk."""
         judged = task.judge(batch.reports, self.clock())
         good = [one for one in judged if not isinstance(one, str)]
-        fresh = iter(await self._store.append(good) if good else [])
+        fresh = iter(await self._thread.append(good) if good else [])
         verdicts: list[Verdict] = [
             one if isinstance(one, str) else "accepted" if next(fresh) else "duplicate" for one in judged
         ]
@@ -126,7 +126,7 @@ class Hub:
     async def warm(self, task: LiveTask, rows: WarmRows) -> int:
         """Keep rows of consented data; how many."""
         reports = task.warm_reports(rows.rows, self.clock())
-        await self._store.append(reports)
+        await self._thread.append(reports)
         task.warm += len(reports)
         self._learner.wake()
         log("task warmed up", task=task.contract.id, rows=len(reports))
@@ -134,11 +134,11 @@ class Hub:
 
     def entries(self, task: LiveTask) -> Iterator[Entry]:
         """Its journal, read beside everything else."""
-        with contextlib.closing(self._store.store.clone()) as store:
+        with contextlib.closing(self._store.clone()) as store:
             yield from store.entries_of(task.row.number, 0)
 
     def metrics_page(self) -> bytes:
-        self.metrics.waiting.set(self._store.waiting)
+        self.metrics.waiting.set(self._thread.waiting)
         for id, task in self.tasks.items():
             self.metrics.journalled.labels(id).set(task.reports + task.warm)
             self.metrics.learned.labels(id).set(task.news.learned)
@@ -163,22 +163,23 @@ class Hub:
             task.broken = True
             task.prepared.set()
             return
-        store = self._store.store
         if news.fresh or not task.ready:
-            task.take(await self._store.run(store.publications, news.task, task.published_after), self.clock())
+            task.take(await self._thread.run(self._store.publications, news.task, task.published_after), self.clock())
         task.news = news
         if news.base:
-            gone = await self._store.run(store.forget, news.task, oldest_kept(task.contract, self.clock()), news.seq)
+            gone = await self._thread.run(
+                self._store.forget, news.task, oldest_kept(task.contract, self.clock()), news.seq
+            )
             log("reports forgotten", task=task.contract.id, reports=gone)
 
     async def _keep_tidy(self) -> None:
         """Let the store tidy up while it is written to, in another thread and through another connection."""
         written = 0
-        with contextlib.closing(self._store.store.clone()) as store:
+        with contextlib.closing(self._store.clone()) as store:
             while True:
                 await asyncio.sleep(TIDY_SECONDS)
-                if self._store.written > written:
-                    written = self._store.written
+                if self._thread.written > written:
+                    written = self._thread.written
                     await asyncio.to_thread(store.tidy)
 
     async def _keep_retention(self) -> None:
@@ -187,7 +188,7 @@ class Hub:
             while not self.ready:
                 await asyncio.sleep(1.0)
             for task in list(self.tasks.values()):
-                oldest = await self._store.run(self._store.store.oldest, task.row.number)
+                oldest = await self._thread.run(self._store.oldest, task.row.number)
                 if oldest is not None and oldest < oldest_kept(task.contract, self.clock()):
                     self._learner.ask_for_base(task.row.number)
             await asyncio.sleep(RETENTION_SECONDS)
