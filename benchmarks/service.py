@@ -264,7 +264,7 @@ def bare_sqlite(folder: Path, requests: list[bytes], version: str) -> float:
 
 
 def measure(target: Target, turns: int, reports: int) -> list[dict[str, object]]:
-    version = target.call("GET", "/v1/tasks/bench/model")["version"]
+    version = target.call("GET", "/v1/tasks/bench")["version"]
     wanted = {"batches of 100": 0.5, "single": 0.4, "single against GET": 0.0, "model": 0.7}
     ratios: dict[str, list[tuple[float, float]]] = {name: [] for name in wanted}
     for _ in range(turns):

@@ -69,7 +69,7 @@ def fuzz(server: Server, document: dict[str, Any], *, examples: int) -> Counter[
 def document_of(server: Server) -> dict[str, Any]:
     """The server's document; ids are those of its tasks, and one that there is not."""
     document = server.call("GET", "/openapi.json").json()
-    tasks = [task["contract"]["id"] for task in server.admin("GET", "/v1/tasks").json()["tasks"]]
+    tasks = [task["status"]["id"] for task in server.admin("GET", "/v1/tasks").json()["tasks"]]
     for path in document["paths"].values():
         for parameter in path.get("parameters", []):
             parameter["schema"] = {"enum": [*tasks, "nobody"]}

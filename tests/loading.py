@@ -11,10 +11,10 @@ from typing import Any
 
 from serving import ARMS, MODEL, Caller, Server, lives, model_report, ticket_report, until
 from sottovoce.protocol.codec import from_text
-from sottovoce.protocol.contract import Contract
+from sottovoce.protocol.contract import ByTicket, Contract
 from sottovoce.protocol.wire import REPORT_ID_BYTES
 from sottovoce.server.learn.process import replay
-from sottovoce.server.store.sqlite import SqliteStore
+from sottovoce.server.store import open_store
 
 KEPT = ("accepted", "duplicate")
 GONE = (OSError, http.client.HTTPException)
@@ -53,10 +53,10 @@ class Load:
 
     def _batch(self, size: int) -> list[dict[str, Any]]:
         task = f"/v1/tasks/{self._contract.id}"
-        if self._contract.offers == "tickets":
+        if isinstance(self._contract.offers, ByTicket):
             offers = self._patiently("POST", f"{task}/offers", {"count": size})["offers"]
             return [ticket_report(self._contract, offer["ticket"]) for offer in offers]
-        version = self._patiently("GET", f"{task}/model")["version"]
+        version = self._patiently("GET", task)["version"]
         return [model_report(self._contract, version) for _ in range(size)]
 
     def _deliver(self, reports: list[dict[str, Any]]) -> None:
@@ -121,7 +121,7 @@ def check_journal(folder: Path, acknowledged: list[bytes]) -> None:
 
 def check_replay(folder: Path, states: dict[str, dict[str, Any]]) -> None:
     """The journal alone gives the state that the server had."""
-    store = SqliteStore(folder)
+    store = open_store(folder)
     for row in store.tasks():
         summary = states[row.contract.id]
         assert summary["reports"] == summary["learned"] == len(list(store.entries_of(row.number, 0)))

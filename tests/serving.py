@@ -16,12 +16,14 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
-from sottovoce.catalogue.resolve import contract_of, mechanism_from
+from sottovoce.catalogue.resolve import contract_of
 from sottovoce.catalogue.task_file import TaskFile
 from sottovoce.privacy.domains import Interval, size
 from sottovoce.privacy.drawing import privatise
+from sottovoce.privacy.gates import mechanisms_of
 from sottovoce.protocol.codec import to_text
-from sottovoce.protocol.contract import Contract
+from sottovoce.protocol.contract import Contract, contract_from
+from sottovoce.server.store import Store, TaskRow
 
 TOKEN = "the-token-of-the-tests"
 CLIENT = "127.0.0.2"
@@ -49,8 +51,19 @@ def task_file(**numbers: Any) -> TaskFile:
     return msgspec.convert(ARMS | numbers, TaskFile)
 
 
+def row(number: int = 1, **numbers: Any) -> TaskRow:
+    """A task as the store has it."""
+    return TaskRow(number, contract_of(task_file(**numbers)), "live", False)
+
+
 def contract(**numbers: Any) -> Contract:
-    return contract_of(task_file(**numbers))
+    return row(**numbers).contract
+
+
+def created(store: Store, **numbers: Any) -> TaskRow:
+    """The task, kept in this store."""
+    made = row(**numbers)
+    return store.create(made.contract.id, made.body, made.mode)
 
 
 # --- people ----------------------------------------------------------------------------------------------------------
@@ -58,11 +71,12 @@ def contract(**numbers: Any) -> Contract:
 
 def honest(contract: Contract, gate: int = 0, outcome: float = 0.3) -> bytes:
     """What an honest device sends: a reward, or features and how wrong the model was."""
-    mechanism = mechanism_from(contract.task, contract.gates[gate])
+    mechanism = mechanisms_of(contract)[gate]
     domain: Any = mechanism.domain
     if isinstance(domain, Interval):
         return privatise(mechanism, domain.embed(outcome))
-    features = np.full(contract.task.dimension, 1 / contract.task.dimension)
+    dimension = contract.offers.dimension
+    features = np.full(dimension, 1 / dimension)
     message = domain.embed(features, outcome)
     assert message.shape == (size(domain),)
     return privatise(mechanism, message)
@@ -157,7 +171,10 @@ class Server:
     def create(self, file: Mapping[str, Any]) -> Contract:
         answer = self.admin("POST", "/v1/tasks", file)
         assert answer.status in (200, 201), answer.body
-        return msgspec.convert(answer.json()["contract"], Contract)
+        return self.contract(file["id"])
+
+    def contract(self, task: str) -> Contract:
+        return contract_from(self.call("GET", f"/v1/tasks/{task}/contract").body)
 
     def summary(self, task: str) -> dict[str, Any]:
         return self.call("GET", f"/v1/tasks/{task}/summary").json()
@@ -169,7 +186,7 @@ class Server:
         ]
 
     def version(self, task: str) -> str:
-        return self.call("GET", f"/v1/tasks/{task}/model").json()["version"]
+        return self.call("GET", f"/v1/tasks/{task}").json()["version"]
 
     def report(self, task: str, *reports: Mapping[str, Any]) -> list[str]:
         answer = self.call("POST", f"/v1/tasks/{task}/reports", {"reports": reports})
@@ -181,7 +198,7 @@ class Server:
 
         def learned() -> bool:
             summary = self.summary(task)
-            return summary.get("learned", -1) == summary.get("reports")
+            return summary.get("learned", -1) == summary.get("reports", 0) + summary.get("warm", 0)
 
         until(learned)
         return self.summary(task)

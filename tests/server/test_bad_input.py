@@ -167,5 +167,7 @@ def test_rows_that_are_no_messages_do_not_warm_a_task_up(server: Server):
         assert answer.status == 400, (message, answer)
     for action in (None, -1, 3, 10**18):
         assert server.admin("POST", path, {"rows": [{"action": action, "message": [0.5]}]}).status == 400
-    assert server.admin("POST", path, {"rows": [{"action": 2, "message": [0.5]}] * 3}).json() == {"heard": 3}
-    assert server.caught_up("cold")["estimates"][2]["reports"] == 3
+    assert server.admin("POST", path, {"rows": [{"action": 2, "message": [0.5]}] * 3}).json() == {"rows": 3}
+    after = server.caught_up("cold")
+    assert (after["warm"], after["learned"], after["reports"]) == (3, 3, 0)
+    assert after["estimates"][2]["reports"] == 0  # what is not private is counted apart

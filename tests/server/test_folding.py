@@ -11,26 +11,26 @@ import numpy as np
 import pytest
 
 from catalogue import shape_of
-from serving import ARMS, MODEL, contract, honest
-from sottovoce.catalogue.resolve import mechanism_from, mechanism_of
+from serving import ARMS, MODEL, contract, created, honest
+from sottovoce.catalogue.resolve import mechanism_of
 from sottovoce.catalogue.task import algorithms, task
 from sottovoce.engine.schedule import Schedule
 from sottovoce.engine.weighing import can_weigh, weight_of
 from sottovoce.learners import LEARNERS, learner_of
+from sottovoce.privacy.gates import mechanisms_of
 from sottovoce.privacy.levels.mechanism import Levels
 from sottovoce.privacy.levels.read import levels_reach
 from sottovoce.privacy.reading import decode_messages, noise_of, report_size
 from sottovoce.privacy.sphere.mechanism import Sphere
 from sottovoce.privacy.sphere.read import sphere_reach
-from sottovoce.protocol.contract import DAY, Contract, Status
-from sottovoce.server.hub import oldest_kept
+from sottovoce.protocol.contract import DAY, Contract
 from sottovoce.server.learn.folding import CHUNK
 from sottovoce.server.learn.folding import Fold as FoldWithSecret
 from sottovoce.server.learn.process import Learning, replay
 from sottovoce.server.learn.publishing import publication_key
 from sottovoce.server.published import Published
-from sottovoce.server.store import WARM, Entry, Publication, Report
-from sottovoce.server.store.sqlite import SqliteStore
+from sottovoce.server.store import WARM, Counts, Entry, Publication, Report, open_store
+from sottovoce.server.web.hub import oldest_kept
 
 
 @pytest.fixture(autouse=True)
@@ -128,14 +128,14 @@ def test_quieter_reports_weigh_less_and_keep_the_means_right(learner: str):
         for entry in journal(live, 600, gates=3, rewards=rewards)
     ]
     (last,) = fold.advance(entries)
-    mechanisms = [mechanism_from(live.task, gate) for gate in live.gates]
+    mechanisms = mechanisms_of(live)
     weights = [weight_of(noise_of(mechanisms[0]), noise_of(one)) for one in mechanisms]
     assert weights == sorted(weights, reverse=True)
     assert weights[0] == 1.0
     assert weights[-1] < 0.5
     for reward, estimate in zip(rewards, published(last).estimates, strict=True):
-        assert estimate["reports"] == pytest.approx(200 / 3 * sum(weights), rel=0.01)
-        assert abs(estimate["outcome"] - reward) < 5 * estimate["error"]
+        assert estimate.reports == pytest.approx(200 / 3 * sum(weights), rel=0.01)
+        assert abs(estimate.mean - reward) < 5 * estimate.error
     assert all(np.all(np.isfinite(leaf)) for leaf in jax.tree.leaves(fold.progress))
 
 
@@ -153,9 +153,8 @@ def test_a_forged_report_weighs_no_more_than_an_honest_one_through_the_loudest_g
     """What a report can say, times what it weighs, is largest at the first gate: a quieter one is no loudspeaker."""
     live = contract(**(MODEL if learner in ("gradient", "linucb") else ARMS) | {"learner": learner})
     draw, reaches = np.random.default_rng(3), []
-    full = noise_of(mechanism_from(live.task, live.gates[0]))
-    for gate in live.gates:
-        mechanism = mechanism_from(live.task, gate)
+    full = noise_of(mechanisms_of(live)[0])
+    for mechanism in mechanisms_of(live):
         assert isinstance(mechanism, Levels | Sphere)
         if isinstance(mechanism, Levels):
             reach, forged = levels_reach(mechanism), [bytes([level]) for level in range(mechanism.levels)]
@@ -205,8 +204,8 @@ EASY: dict[str, dict[str, Any]] = {"lil-ucb": {"tuning": {"failure": 0.3}}, "seq
 
 def test_reports_are_forgotten_after_a_base_and_nothing_learned_is_lost(tmp_path: Path):
     """Days 0 and 9; whatever is killed when, the learner goes on from a snapshot that contains what is forgotten."""
-    store = SqliteStore(tmp_path)
-    row = store.create(contract(), Status())
+    store = open_store(tmp_path)
+    row = created(store)
     old = [entry.report for entry in journal(row.contract, 90)]
     new = [entry.report._replace(id=b"new" + entry.report.id, day=9) for entry in journal(row.contract, 30)]
     store.append(old[:70])
@@ -223,21 +222,20 @@ def test_reports_are_forgotten_after_a_base_and_nothing_learned_is_lost(tmp_path
         assert one.catch_up()[-1].learned == 120
     assert learning.catch_up() == []
     assert replay(store, row) == learning._news(row.number).state == killed._news(row.number).state
-    assert store.count(row.number) == (120, 0)
+    assert store.count(row.number) == Counts(120, 0)
     store.close()
 
 
-def test_a_report_that_may_still_be_sent_again_is_not_forgotten(monkeypatch: pytest.MonkeyPatch):
+def test_a_report_that_may_still_be_sent_again_is_not_forgotten():
     noon = datetime.datetime(2026, 6, 15, 12, tzinfo=datetime.UTC).timestamp()
     today = int(noon) // DAY
-    monkeypatch.setattr("sottovoce.server.hub.time.time", lambda: noon)
-    assert oldest_kept(contract(retention="10d")) == today - 10
-    assert oldest_kept(contract(retention="1s", reward={"wait": "5d"})) == today - 5
+    assert oldest_kept(contract(retention="10d"), noon) == today - 10
+    assert oldest_kept(contract(retention="1s", reward={"wait": "5d"}), noon) == today - 5
 
 
 def test_a_task_whose_learner_fails_does_not_stop_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    store = SqliteStore(tmp_path)
-    rows = [store.create(contract(id=name), Status()) for name in ("bad", "good")]
+    store = open_store(tmp_path)
+    rows = [created(store, id=name) for name in ("bad", "good")]
     begin = Learning._begin
     monkeypatch.setattr(Learning, "_begin", lambda self, row: begin(self, row) if row.contract.id == "good" else 1 / 0)
     entries = [entry.report._replace(task=row.number) for row in rows for entry in journal(row.contract, 12)]

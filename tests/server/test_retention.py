@@ -6,7 +6,7 @@ from pathlib import Path
 
 from serving import ARMS, Server, ticket_report, until
 from sottovoce.server.learn.process import replay
-from sottovoce.server.store.sqlite import SqliteStore
+from sottovoce.server.store import open_store
 
 
 def kept(folder: Path) -> int:
@@ -38,7 +38,7 @@ def test_old_reports_are_forgotten_by_a_server_that_starts_and_nothing_learned_i
         assert after["learned"] == 35
         assert kept(server.folder) == 5
         assert server.stop() == 0
-        store = SqliteStore(server.folder)
+        store = open_store(server.folder)
         assert replay(store, store.tasks()[0]) == after["state"] != before["state"]
         store.close()
     finally:

@@ -3,6 +3,7 @@
 import concurrent.futures
 import contextlib
 import datetime
+import hashlib
 import json
 import secrets
 from pathlib import Path
@@ -11,13 +12,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from serving import ARMS, MODEL, TOKEN, Caller, Server, contract, model_report, ticket_report
+from serving import ARMS, MODEL, TOKEN, Caller, Server, model_report, row, ticket_report
 from sottovoce.protocol.codec import from_text, to_text
-from sottovoce.protocol.contract import Status
 from sottovoce.protocol.wire import LARGEST_BATCH, LARGEST_BODY, LARGEST_OFFERS, ModelReport, TicketReport
 from sottovoce.server.published import PooledOffer, Published, open_seconds
-from sottovoce.server.store import Publication, TaskRow
-from sottovoce.server.web.live import LiveTask
+from sottovoce.server.store import Counts, Publication
+from sottovoce.server.web.task import LiveTask
 
 ADMIN = [
     ("GET", "/v1/tasks"),
@@ -141,11 +141,15 @@ def test_the_same_task_sent_twice_at_once_is_created_once(live):
     assert sorted(answers) == [200, 200, 200, 201]
 
 
-def test_a_model_is_cached_by_its_content(live):
-    first = live.server.call("GET", "/v1/tasks/model/model")
-    assert first.headers["etag"].startswith('"')
+@pytest.mark.parametrize("what", ["model", "contract"])
+def test_a_model_and_a_contract_are_cached_by_their_content(live, what: str):
+    first = live.server.call("GET", f"/v1/tasks/model/{what}")
+    status = live.server.call("GET", "/v1/tasks/model").json()
+    name = hashlib.sha256(first.body).hexdigest()
+    assert (name if what == "contract" else name[:32]) == status["digest" if what == "contract" else "version"]
+    assert first.headers["etag"].strip('"') in name
     assert "max-age" in first.headers["cache-control"]
-    again = live.server.call("GET", "/v1/tasks/model/model", headers={"if-none-match": first.headers["etag"]})
+    again = live.server.call("GET", f"/v1/tasks/model/{what}", headers={"if-none-match": first.headers["etag"]})
     assert (again.status, again.body) == (304, b"")
 
 
@@ -173,15 +177,15 @@ def bad_ticket_reports(live) -> dict[str, list[dict[str, Any]]]:
     server = live.server
     server.create(ARMS | {"id": "other"})
     good = ticket_report(live.arms, server.tickets("arms", 1)[0])
-    sealed = from_text(good["ticket"])
+    signed = from_text(good["ticket"])
     (foreign,) = server.tickets("other", 1)
     levels = live.arms.gates[0].numbers["levels"]
     return {
         "bad-ticket": [
-            *(good | {"ticket": altered(good["ticket"], place)} for place in (0, 17, 24, len(sealed) - 1)),
+            *(good | {"ticket": altered(good["ticket"], place)} for place in (0, 17, 24, len(signed) - 1)),
             *(
                 good | {"ticket": text}
-                for text in ("", "?", "AAAA", good["ticket"] + "=", to_text(sealed[:-1]), foreign)
+                for text in ("", "?", "AAAA", good["ticket"] + "=", to_text(signed[:-1]), foreign)
             ),
         ],
         "bad-gate": [good | {"gate": gate} for gate in (-1, len(live.arms.gates), 2**40)],
@@ -241,11 +245,11 @@ def test_a_paused_task_hears_nothing_until_it_is_resumed(live):
     server = live.server
     paused = server.create(ARMS | {"id": "paused"})
     report = ticket_report(paused, server.tickets("paused", 1)[0])
-    assert server.admin("POST", "/v1/tasks/paused/pause").json()["status"]["paused"]
+    assert server.admin("POST", "/v1/tasks/paused/pause").json()["state"] == "paused"
     problem(server.call("POST", "/v1/tasks/paused/offers", {"count": 1}), 409, "task-paused")
     assert server.report("paused", report) == ["task-paused"]
     assert server.summary("paused")["refused"] == {"task-paused": 1}
-    assert not server.admin("POST", "/v1/tasks/paused/resume").json()["status"]["paused"]
+    assert server.admin("POST", "/v1/tasks/paused/resume").json()["state"] == "open"
     assert server.report("paused", report) == ["accepted"]
 
 
@@ -254,18 +258,14 @@ def test_a_paused_task_hears_nothing_until_it_is_resumed(live):
 
 def ticketed(**numbers: Any) -> LiveTask:
     """A task with tickets as the web process holds it, one offer in its pool."""
-    task = LiveTask(TaskRow(1, contract(**numbers), Status()), b"key", 0, 0)
+    task = LiveTask(row(**numbers), b"key", Counts(0, 0))
     pool = Published(offers=[PooledOffer(1, bytes(7) + b"\1")])
     task.take([Publication(0, "", msgspec.msgpack.encode(pool), b"", 0)], 1_700_000_000.0)
     return task
 
 
 def verdict(task: LiveTask, report: dict[str, Any], now: float) -> Any:
-    (judged,) = (
-        task.judge_tickets([TicketReport(**report)], now)
-        if "ticket" in report
-        else task.judge_models([ModelReport(**report)], now)
-    )
+    (judged,) = task.judge([TicketReport(**report) if "ticket" in report else ModelReport(**report)], now)
     return judged if isinstance(judged, str) else "accepted"
 
 
@@ -298,8 +298,8 @@ def test_a_task_that_is_done_hears_nothing_more():
 
 
 def test_a_version_is_understood_for_a_while_after_the_next_one():
-    task, now = LiveTask(TaskRow(1, contract(**MODEL), Status()), b"key", 0, 0), 1_700_000_000
-    body = msgspec.msgpack.encode(Published(model={"theta": [0.0] * 4}))
+    task, now = LiveTask(row(**MODEL), b"key", Counts(0, 0)), 1_700_000_000
+    body = msgspec.msgpack.encode(Published(model=b"{}"))
     old, new = secrets.token_hex(16), secrets.token_hex(16)
     task.take([Publication(0, old, body, b"", 0)], now - 10)
     task.take([Publication(25, new, body, b"", 0)], now)
@@ -313,14 +313,11 @@ def test_a_version_is_understood_for_a_while_after_the_next_one():
         assert verdict(task, model_report(task.contract, version), moment) == expected
 
 
-def test_a_model_says_that_it_is_closed_once_its_task_expires(monkeypatch: pytest.MonkeyPatch):
-    task = LiveTask(TaskRow(1, contract(**MODEL | {"expires": "2026-01-31"}), Status()), b"key", 0, 0)
+def test_a_status_says_that_its_task_is_closed_once_it_expires():
+    task = LiveTask(row(**MODEL | {"expires": "2026-01-31"}), b"key", Counts(0, 0))
     end = datetime.datetime(2026, 2, 1, tzinfo=datetime.UTC).timestamp()
-    body = msgspec.msgpack.encode(Published(model={"theta": [0.0] * 4}))
-    monkeypatch.setattr("sottovoce.server.web.live.time.time", lambda: end - 1)
-    task.take([Publication(0, secrets.token_hex(16), body, b"", 0)], end - 1)
-    before = task.model()
-    monkeypatch.setattr("sottovoce.server.web.live.time.time", lambda: end)
-    after = task.model()
-    assert [json.loads(one.body)["open"] for one in (before, after)] == [True, False]
-    assert before.etag != after.etag
+    assert task.status(end).version == ""
+    version = secrets.token_hex(16)
+    task.take([Publication(0, version, msgspec.msgpack.encode(Published(model=b"{}")), b"", 0)], end - 1)
+    assert [task.status(now).state for now in (end - 1, end)] == ["open", "expired"]
+    assert task.status(end).version == version

@@ -104,9 +104,9 @@ def replay(
 ) -> None:
     """Compute what was learned again from the journal, and print the hash of the state; on the server's machine."""
     from sottovoce.server.learn.process import replay as replayed
-    from sottovoce.server.store.sqlite import SqliteStore
+    from sottovoce.server.store import open_store
 
-    with contextlib.closing(SqliteStore(data)) as store:
+    with contextlib.closing(open_store(data)) as store:
         rows = {row.contract.id: row for row in store.tasks()}
         if id not in rows:
             raise UnknownName("task", id, rows)

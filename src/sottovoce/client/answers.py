@@ -15,9 +15,9 @@ from sottovoce.client.vault import Pending
 from sottovoce.privacy.domains import size
 from sottovoce.protocol.contract import ByModel, ByTicket, RewardTerms
 from sottovoce.protocol.errors import BadInput
+from sottovoce.protocol.rewards import to_unit
 from sottovoce.protocol.wire import ModelReport, TicketReport
 from sottovoce.users.fields import features
-from sottovoce.users.rewards import to_unit
 
 NOT_OBSERVED = object()
 """No reward came in time."""

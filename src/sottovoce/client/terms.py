@@ -6,12 +6,11 @@ from datetime import UTC, datetime
 
 from sottovoce.client.ledger import Limits
 from sottovoce.privacy.accounting import Ledger
-from sottovoce.privacy.domains import domain_from
-from sottovoce.privacy.mechanisms import Mechanism, mechanism_from
+from sottovoce.privacy.gates import mechanisms_of
+from sottovoce.privacy.mechanisms import Mechanism
 from sottovoce.protocol.budget import Budget
 from sottovoce.protocol.contract import DAY, ByModel, ByTicket, Contract, contract_from, digest_of
 from sottovoce.protocol.errors import BrokenPromise, BudgetExhausted, ConfigurationError, ContractRefused, WireError
-from sottovoce.protocol.numbers import from_decimals
 from sottovoce.protocol.offers import MODELS
 from sottovoce.users import LocalUser, user_of
 
@@ -48,12 +47,8 @@ def accept(body: bytes, task: str, limits: Limits, epsilon: float | None = None)
         raise ContractRefused(f"the server answered with task {contract.id!r}, not {task!r}")
     _check(contract)
     try:
-        domain = domain_from(from_decimals(contract.domain))
-        user = user_of(contract.offers.user, domain, contract.offers.link)
-        mechanisms = tuple(
-            mechanism_from(contract.mechanism, domain, Budget(gate.epsilon, gate.delta), from_decimals(gate.numbers))
-            for gate in contract.gates
-        )
+        mechanisms = mechanisms_of(contract)
+        user = user_of(contract.offers.user, mechanisms[0].domain, contract.offers.link)
     except (ConfigurationError, BrokenPromise, ArithmeticError, KeyError, TypeError, ValueError) as error:
         raise ContractRefused(f"task {task!r} cannot be kept: {error}") from error
     gate = _gate(contract, limits, epsilon)

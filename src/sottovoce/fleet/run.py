@@ -19,7 +19,7 @@ from sottovoce.client import Decision, Device, Http, Limits, Sent, Transport
 from sottovoce.fleet.people import Crowd
 from sottovoce.protocol.contract import Contract
 from sottovoce.protocol.errors import ConfigurationError, Unreachable
-from sottovoce.users.rewards import from_unit
+from sottovoce.protocol.rewards import from_unit
 
 RUSH = 1000
 """People whose reports are drawn together when nobody waits."""

@@ -4,6 +4,26 @@ import msgspec
 
 PREFIX = "urn:sottovoce:problem:"
 
+PROBLEMS = {
+    "bad-request": (400, "The request is not what this route takes"),
+    "unauthorized": (401, "This route needs the admin token"),
+    "forbidden": (403, "This server has no admin token"),
+    "not-found": (404, "There is nothing here"),
+    "method-not-allowed": (405, "This route does not do that"),
+    "contract-differs": (409, "Another contract has this name"),
+    "wrong-kind": (409, "This task does not work that way"),
+    "task-paused": (409, "The task is paused"),
+    "task-expired": (409, "The task has expired"),
+    "too-late": (409, "The task has private reports already"),
+    "too-large": (413, "The request is too large"),
+    "unsupported-type": (415, "The body must be JSON or MessagePack"),
+    "bad-task": (422, "The task cannot work"),
+    "too-many-requests": (429, "Too many requests"),
+    "internal": (500, "The server failed"),
+    "not-ready": (503, "The server is not ready yet"),
+}
+"""Every problem by its name: the status and the title."""
+
 
 class ProblemDocument(msgspec.Struct, frozen=True):
     type: str = ""

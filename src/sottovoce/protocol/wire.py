@@ -4,14 +4,14 @@ Every report of a task has the same length, whatever the person did. A report to
 no person and no time; one to a task with tickets brings its ticket back, because there the server chose the action.
 """
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
+from msgspec import Meta
 
 from sottovoce.protocol.strict import Strict
 
 REPORT_ID_BYTES = 16
-VERSION_BYTES = 16
 LARGEST_BATCH = 1000
 """Reports in one request."""
 LARGEST_BODY = 512 * 1024
@@ -53,11 +53,11 @@ class ModelReport(Strict, frozen=True, kw_only=True):
 
 
 class TicketReports(Strict, frozen=True, kw_only=True):
-    reports: list[TicketReport]
+    reports: Annotated[list[TicketReport], Meta(min_length=1, max_length=LARGEST_BATCH)]
 
 
 class ModelReports(Strict, frozen=True, kw_only=True):
-    reports: list[ModelReport]
+    reports: Annotated[list[ModelReport], Meta(min_length=1, max_length=LARGEST_BATCH)]
 
 
 class Verdicts(Strict, frozen=True, kw_only=True):
@@ -67,7 +67,7 @@ class Verdicts(Strict, frozen=True, kw_only=True):
 
 
 class OffersRequest(Strict, frozen=True, kw_only=True):
-    count: int = 1
+    count: Annotated[int, Meta(ge=1, le=LARGEST_OFFERS)] = 1
 
 
 class TicketOffer(Strict, frozen=True, kw_only=True):
@@ -96,7 +96,7 @@ class WarmRow(Strict, frozen=True, kw_only=True):
 
 
 class WarmRows(Strict, frozen=True, kw_only=True):
-    rows: list[WarmRow]
+    rows: Annotated[list[WarmRow], Meta(min_length=1, max_length=LARGEST_BATCH)]
 
 
 class TaskStatus(Strict, frozen=True, kw_only=True):

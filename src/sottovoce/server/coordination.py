@@ -1,15 +1,31 @@
-"""How the web process and the learner's process find each other: pipes today, a database later.
+"""How the web process and the learner's process work together on one store, and how each stays the only one.
 
-The web process wakes the learner with an empty line whenever the journal has grown, or asks with the number of a task
-for a snapshot from which replay may start. The learner answers with its news, a line of JSON for each task.
+The web process wakes the learner when the journal has grown, or asks it for a snapshot from which replay may start. The
+learner answers with news. Here both use the pipes of a child process and locks on files; a database could bring the
+same messages to several machines.
 """
 
+import asyncio
+import fcntl
+import logging
 import os
 import select
 import sys
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import IO, Protocol
 
 import msgspec
+
+from sottovoce.protocol.errors import ConfigurationError
+from sottovoce.server.logs import log
+
+WAKE_SECONDS = 0.005
+"""Reports that come within this time wake the learner once."""
+FIRST_PAUSE, LONGEST_PAUSE = 0.1, 10.0
+"""Seconds before a learner that ended is started again; twice as long each time until there is news."""
+LAST_SECONDS = 20.0
+"""How long a learner may take to save its state when the server stops."""
 
 
 class News(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,26 +45,81 @@ class News(msgspec.Struct, frozen=True, kw_only=True):
     """Did its learner fail? Then it learns nothing more until the server starts again."""
 
 
-# --- in the web process ----------------------------------------------------------------------------------------------
+class Learner(Protocol):
+    """The learner's process, as the web process sees it."""
+
+    @property
+    def alive(self) -> bool: ...
+
+    def wake(self) -> None:
+        """There is something new in the store."""
+        ...
+
+    def ask_for_base(self, task: int) -> None:
+        """Keep a snapshot of this task from which replay may start."""
+        ...
+
+    async def run(self, hear: Callable[[News], Awaitable[None]]) -> None:
+        """Pass its news on, for as long as the server runs."""
+        ...
+
+    async def stop(self) -> None:
+        """Let it save its state and end."""
+        ...
 
 
-def wake() -> bytes:
-    """There is something new in the journal."""
-    return b"\n"
+class ChildLearner:
+    """A `Learner` that is a child process, started again should it ever end."""
 
+    def __init__(self, folder: Path, restarted: Callable[[], None] = lambda: None) -> None:
+        self._command = (sys.executable, "-m", "sottovoce.server.learn.process", str(folder))
+        self._restarted = restarted
+        self._process: asyncio.subprocess.Process | None = None
+        self._stopping = self._waking = False
 
-def ask_for_base(task: int) -> bytes:
-    """Keep a snapshot of this task from which replay may start."""
-    return f"{task}\n".encode()
+    @property
+    def alive(self) -> bool:
+        return self._process is not None and self._process.returncode is None
 
+    def wake(self) -> None:
+        if not self._waking:
+            self._waking = True
+            asyncio.get_running_loop().call_later(WAKE_SECONDS, self._wake)
 
-def read_news(line: bytes) -> News:
-    """One line that the learner wrote.
+    def ask_for_base(self, task: int) -> None:
+        self._say(f"{task}\n".encode())
 
-    >>> read_news(b'{"task": 1, "learned": 20}').learned
-    20
-    """
-    return msgspec.json.decode(line, type=News)
+    async def run(self, hear: Callable[[News], Awaitable[None]]) -> None:
+        pause, pipe = FIRST_PAUSE, asyncio.subprocess.PIPE
+        while not self._stopping:
+            self._process = await asyncio.create_subprocess_exec(*self._command, stdin=pipe, stdout=pipe, limit=2**20)
+            assert self._process.stdout is not None
+            async for line in self._process.stdout:
+                await hear(msgspec.json.decode(line, type=News))
+                pause = FIRST_PAUSE
+            await self._process.wait()
+            if not self._stopping:
+                log("learner ended; starting it again", logging.ERROR, status=self._process.returncode)
+                self._restarted()
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, LONGEST_PAUSE)
+
+    async def stop(self) -> None:
+        self._stopping = True
+        if self._process and self._process.stdin and self.alive:
+            self._process.stdin.close()
+            try:
+                await asyncio.wait_for(self._process.wait(), LAST_SECONDS)
+            except TimeoutError:
+                self._process.kill()
+
+    def _wake(self) -> None:
+        self._waking = False
+        self._say(b"\n")
+
+    def _say(self, line: bytes) -> None:
+        if self._process and self._process.stdin and not self._process.stdin.is_closing():
+            self._process.stdin.write(line)
 
 
 # --- in the learner's process ----------------------------------------------------------------------------------------
@@ -69,3 +140,25 @@ def tell(news: Sequence[News]) -> bool:
     except BrokenPipeError:
         return False
     return True
+
+
+# --- locks that end with their process, however it ends --------------------------------------------------------------
+
+
+def only_server(folder: Path) -> IO[str]:
+    """The lock of the web process; refuses a second one."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = open(folder / "server.lock", "w")  # noqa: SIM115 (the caller's context closes it)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        lock.close()
+        raise ConfigurationError(f"another server uses {folder}; stop it, or choose another --data") from error
+    return lock
+
+
+def only_learner(folder: Path) -> IO[str]:
+    """The lock of the learner's process; waits for an older one, which ends when it notices that its server is gone."""
+    lock = open(folder / "learner.lock", "w")  # noqa: SIM115 (the caller's context closes it)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    return lock

@@ -44,6 +44,6 @@ def _places(record: logging.LogRecord) -> list[str]:
     places, trace = [], record.exc_info[2] if record.exc_info else None
     while trace:
         code = trace.tb_frame.f_code
-        places.append(f"{code.co_qualname if hasattr(code, 'co_qualname') else code.co_name}:{trace.tb_lineno}")
+        places.append(f"{code.co_qualname}:{trace.tb_lineno}")
         trace = trace.tb_next
     return places

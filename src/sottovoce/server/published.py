@@ -3,6 +3,7 @@
 from typing import Any
 
 import msgspec
+import numpy as np
 
 from sottovoce.protocol.contract import Contract
 
@@ -17,16 +18,35 @@ class PooledOffer(msgspec.Struct, frozen=True, array_like=True):
     memo: bytes
 
 
+class UnitEstimate(msgspec.Struct, frozen=True, kw_only=True):
+    """What private reports say of one arm, on the scale of messages."""
+
+    reports: float
+    mean: float | None
+    error: float | None
+
+
 class Published(msgspec.Struct, frozen=True, kw_only=True):
     """One publication; MessagePack in the store."""
 
-    model: dict[str, Any] | None = None
+    model: bytes = b""
+    """As it is served; empty for a task with tickets."""
     offers: list[PooledOffer] = []
     done: bool = False
     recommendation: Any = None
-    estimates: list[dict[str, Any]] = []
+    estimates: list[UnitEstimate] = []
     contexts: list[bytes] = []
     """For each arm the context of a report that answers no offer; empty where the learner cannot use such reports."""
+
+
+def recommended(found: Any) -> Any:
+    """A recommendation as it travels: an arm, the numbers of several arms, or a point.
+
+    >>> recommended(np.array([True, False, True])), recommended(np.int64(2))
+    ([0, 2], 2)
+    """
+    found = np.asarray(found)
+    return np.flatnonzero(found).tolist() if found.dtype == bool else found.tolist()
 
 
 def open_seconds(contract: Contract) -> int:

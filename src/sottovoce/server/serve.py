@@ -1,57 +1,37 @@
 """`sottovoce serve`: one process that listens, and its learner."""
 
 import asyncio
-import fcntl
-import gc
 import logging
 import signal
-import sys
 from pathlib import Path
-from typing import IO
 
 import uvloop
 from granian.constants import Interfaces
 from granian.server.embed import Server
 
-from sottovoce.protocol.errors import ConfigurationError
-from sottovoce.server.hub import running
+from sottovoce.server.coordination import only_server
 from sottovoce.server.logs import log, to_stderr
-from sottovoce.server.web.app import Api
-
-SWITCH_SECONDS = 0.0002
-"""How soon Python's lock changes hands: granian's thread brings requests in while the event loop is busy."""
+from sottovoce.server.web.app import Application
+from sottovoce.server.web.hub import running
 
 
 def serve(folder: Path, *, host: str, port: int, token: str, rate: float) -> None:
     """Listen until told to stop (SIGTERM or SIGINT); then write what waits and end."""
     to_stderr()
-    sys.setswitchinterval(SWITCH_SECONDS)
     with only_server(folder):
         uvloop.run(_serve(folder, host, port, token, rate))
 
 
 async def _serve(folder: Path, host: str, port: int, token: str, rate: float) -> None:
     async with running(folder) as hub:
-        application = Api(hub, token, rate).application()
-        server = Server(application, host, port, interface=Interfaces.ASGINL, websockets=False, log_enabled=False)
+        server = Server(
+            Application(hub, token, rate), host, port, interface=Interfaces.ASGINL, websockets=False, log_enabled=False
+        )
         for name in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(name, server.stop)
-        gc.freeze()  # what was loaded stays: the collector need not look at it again
         log("listening", address=f"http://{host}:{port}", data=str(folder), tasks=len(hub.tasks))
         if not token:
             log("no admin token: tasks cannot be managed; set SOTTOVOCE_ADMIN_TOKEN", logging.WARNING)
         await server.serve()
         log("stopping")
     log("stopped")
-
-
-def only_server(folder: Path) -> IO[str]:
-    """A lock that ends with the process, however it ends."""
-    folder.mkdir(parents=True, exist_ok=True)
-    lock = open(folder / "server.lock", "w")  # noqa: SIM115 (the caller's context closes it)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        lock.close()
-        raise ConfigurationError(f"another server uses {folder}; stop it, or choose another --data") from error
-    return lock

@@ -13,10 +13,10 @@ from sottovoce.privacy.domains import domain_from
 from sottovoce.protocol.contract import ByModel, Contract, RewardTerms
 from sottovoce.protocol.errors import BadInput
 from sottovoce.protocol.numbers import from_decimals
+from sottovoce.protocol.rewards import to_unit
 from sottovoce.protocol.wire import WarmRow
 from sottovoce.users import user_of
 from sottovoce.users.fields import features, from_text, number_from
-from sottovoce.users.rewards import to_unit
 
 
 class Answer(NamedTuple):

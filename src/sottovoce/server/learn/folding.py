@@ -15,18 +15,19 @@ import numpy as np
 from jax import lax
 from numpy.typing import NDArray
 
-from sottovoce.catalogue.resolve import mechanism_from
-from sottovoce.catalogue.task import algorithm_of
+from sottovoce.catalogue.task import learning_of, task_of
 from sottovoce.engine import step
 from sottovoce.engine.complete import Complete, complete
 from sottovoce.engine.schedule import Schedule
 from sottovoce.engine.weighing import weight_of
 from sottovoce.learners import learner_of
 from sottovoce.privacy.domains import Domain, size
+from sottovoce.privacy.gates import mechanisms_of
 from sottovoce.privacy.reading import decode_messages, noise_of
-from sottovoce.protocol.contract import Contract
+from sottovoce.protocol.contract import ByTicket, Contract
 from sottovoce.server.learn import leaves
 from sottovoce.server.learn.publishing import Remembered, ask_once, publication_of
+from sottovoce.server.published import UnitEstimate
 from sottovoce.server.store import WARM, Entry, Publication, Report, Snapshot
 
 CHUNK = 64
@@ -53,15 +54,15 @@ class Fold:
     def __init__(
         self, contract: Contract, secret: bytes, snapshot: Snapshot | None = None, memos: Mapping[str, bytes] = {}
     ) -> None:
-        self.contract, self._secret = contract, secret
-        self._mechanisms = [mechanism_from(contract.task, gate) for gate in contract.gates]
+        self.contract, self._secret, task = contract, secret, task_of(contract)
+        self._mechanisms = mechanisms_of(contract)
         noises = [noise_of(mechanism) for mechanism in self._mechanisms]
         self._weights = {gate: weight_of(noises[0], noise) for gate, noise in enumerate(noises)} | {WARM: 1.0}
         self._spread = noises[0].proxy
         self._domain = self._mechanisms[0].domain
-        self.learner = complete(learner_of(contract.task, noises[0]))
-        self.schedule = Schedule(contract.publish_every, self.learner.growth)
-        self._arms = contract.task.arms if algorithm_of(contract.task.learner).actions == "arms" else 0
+        self.learner = complete(learner_of(task, noises[0]))
+        self.schedule = Schedule(learning_of(contract).publish_every, self.learner.growth)
+        self._arms = contract.offers.arms if isinstance(contract.offers, ByTicket) else 0
         first = Progress(start(self.learner), np.zeros(self._arms), np.zeros(self._arms))
         offer = jax.eval_shape(ask_once, self.learner, first.state, jax.random.key(0))
         self._remembered = Remembered(offer.memo, offer.arm)
@@ -112,7 +113,7 @@ class Fold:
         return messages
 
     def _memo(self, report: Report) -> Remembered:
-        if self.contract.offers == "tickets":
+        if isinstance(self.contract.offers, ByTicket):
             return leaves.unpack(self._remembered, report.context)
         if not jax.tree.leaves(self._remembered):
             return self._remembered
@@ -135,11 +136,11 @@ class Fold:
             self._memos[found.version] = found.memo
         return found
 
-    def _estimates(self) -> list[dict[str, Any]]:
-        """Of every arm: how many reports, the mean outcome that they say, and its standard error."""
+    def _estimates(self) -> list[UnitEstimate]:
+        """Of every arm: how many private reports, the mean reward that they say, and its standard error."""
         pulls, total = np.asarray(self.progress.pulls), np.asarray(self.progress.total)
         return [
-            {"reports": n, "outcome": s / n if n else None, "error": (self._spread / n) ** 0.5 if n else None}
+            UnitEstimate(reports=n, mean=s / n if n else None, error=(self._spread / n) ** 0.5 if n else None)
             for n, s in zip(pulls.tolist(), total.tolist(), strict=True)
         ]
 

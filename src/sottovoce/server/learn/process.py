@@ -4,7 +4,6 @@
 blocks serving: the two share nothing but files, and everything it writes can be computed again from the journal.
 """
 
-import fcntl
 import logging
 import signal
 import sys
@@ -13,11 +12,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from sottovoce.server.coordination import News, listen, tell
+from sottovoce.server.coordination import News, listen, only_learner, tell
 from sottovoce.server.logs import log, to_stderr
 from sottovoce.server.published import open_seconds
-from sottovoce.server.store import Entry, Publication, Store, TaskRow
-from sottovoce.server.store.sqlite import SqliteStore
+from sottovoce.server.store import Entry, Publication, Store, TaskRow, open_store
 
 READ = 2048
 """Entries of the journal read at once: some tens of milliseconds of work, after which news is told and others wait."""
@@ -33,10 +31,10 @@ there is more to read it rests as long as it worked."""
 class Learning:
     """All tasks of one store, carried forward."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, clock: Callable[[], float] = time.time) -> None:
         from sottovoce.server.learn.folding import Fold
 
-        self._store, secret = store, store.secret("publication")
+        self._store, self._clock, secret = store, clock, store.secret("publication")
         self._build = lambda contract, *known: Fold(contract, secret, *known)
         self._folds: dict[int, Fold] = {}
         self._broken: set[int] = set()
@@ -103,7 +101,7 @@ class Learning:
         return self._news(row.number, fresh=True)
 
     def _publish(self, number: int, publication: Publication) -> None:
-        now = int(time.time())
+        now = int(self._clock())
         self._store.publish(number, publication, now, now - open_seconds(self._folds[number].contract))
 
     def _keep(self, number: int, *, now: bool = False) -> None:
@@ -142,8 +140,7 @@ def replay(store: Store, task: TaskRow) -> str:
 def main(folder: Path) -> None:
     to_stderr()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal interrupts both; the server says when it is time
-    with open(folder / "learner.lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # an older one may still be about to notice that its server is gone
+    with only_learner(folder):
         if (wanted := listen(0.0)) is not None:  # this one's may be gone as well by now
             learn(folder, wanted)
 
@@ -153,7 +150,7 @@ def learn(folder: Path, wanted: list[int] | None) -> None:
     import jax
 
     with jax.enable_x64(True):
-        learning = Learning(SqliteStore(folder))
+        learning = Learning(open_store(folder))
         while wanted is not None:
             start = time.monotonic()
             news = learning.catch_up()

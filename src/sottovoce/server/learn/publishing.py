@@ -13,12 +13,13 @@ import jax.numpy as jnp
 import msgspec
 import numpy as np
 
+from sottovoce.catalogue.task import learning_of
 from sottovoce.engine.complete import Complete
 from sottovoce.learners.base import Offer
-from sottovoce.protocol.contract import Contract
-from sottovoce.protocol.wire import version_of
+from sottovoce.protocol.contract import ByModel, Contract
+from sottovoce.protocol.offers import model_body, version_of
 from sottovoce.server.learn import leaves
-from sottovoce.server.published import PooledOffer, Published
+from sottovoce.server.published import PooledOffer, Published, UnitEstimate, recommended
 from sottovoce.server.store import Publication
 
 POOL = (64, 1024)
@@ -34,17 +35,22 @@ class Remembered(NamedTuple):
 
 
 def publication_of(
-    contract: Contract, secret: bytes, learner: Complete, state: Any, count: int, done: bool, estimates: list[Any]
+    contract: Contract,
+    secret: bytes,
+    learner: Complete,
+    state: Any,
+    count: int,
+    done: bool,
+    estimates: list[UnitEstimate],
 ) -> Publication:
     """What offers are made from after so many reports, until the next publication."""
     key = publication_key(secret, contract.id, count)
-    if contract.offers == "model":
-        return _model(learner, state, count, key)
+    if isinstance(contract.offers, ByModel):
+        return _model(contract.offers.model, learner, state, count, key)
     if done:
-        recommendation = np.asarray(learner.recommend(state)).tolist()
-        published = Published(done=True, recommendation=recommendation, estimates=estimates)
+        published = Published(done=True, recommendation=recommended(learner.recommend(state)), estimates=estimates)
     else:
-        pool = _pool(learner, state, key, int(np.clip(2 * contract.publish_every, *POOL)))
+        pool = _pool(learner, state, key, int(np.clip(2 * learning_of(contract).publish_every, *POOL)))
         published = Published(offers=pool, estimates=estimates, contexts=_contexts(learner, len(estimates)))
     return Publication(count, "", msgspec.msgpack.encode(published), b"", 0)
 
@@ -61,9 +67,9 @@ def publication_key(secret: bytes, task: str, count: int) -> jax.Array:
     return jax.random.wrap_key_data(words, impl="threefry2x32")
 
 
-def _model(learner: Complete, state: Any, count: int, key: jax.Array) -> Publication:
+def _model(kind: str, learner: Complete, state: Any, count: int, key: jax.Array) -> Publication:
     offer = ask_once(learner, state, key)
-    model = {name: np.asarray(value).tolist() for name, value in offer.public._asdict().items()}
+    model = model_body(kind, offer.public)
     memo = leaves.pack(Remembered(offer.memo, offer.arm))
     return Publication(count, version_of(model), msgspec.msgpack.encode(Published(model=model)), memo, 0)
 

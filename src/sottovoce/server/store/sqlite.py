@@ -4,22 +4,23 @@
 loss of power. `learned.sqlite` is written by the learner alone; all of it can be computed again from the journal.
 """
 
+import contextlib
 import secrets
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-import msgspec
-
-from sottovoce.protocol.contract import Contract, Status
 from sottovoce.protocol.errors import ConfigurationError
-from sottovoce.server.store import WARM, Entry, Publication, Report, Snapshot, TaskRow
+from sottovoce.server.store.base import WARM, Counts, Entry, Mode, Publication, Report, Snapshot, TaskRow
+
+FORMAT = 2
+"""Of both files, kept in SQLite's `user_version`. Sottovoce 0.1 left it at 0."""
 
 JOURNAL = """
 CREATE TABLE IF NOT EXISTS secrets (name TEXT PRIMARY KEY, value BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS tasks (
-  number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, contract BLOB NOT NULL, status BLOB NOT NULL,
-  forgotten INTEGER NOT NULL DEFAULT 0
+  number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, contract BLOB NOT NULL, mode TEXT NOT NULL,
+  paused INTEGER NOT NULL DEFAULT 0, forgotten INTEGER NOT NULL DEFAULT 0, forgotten_warm INTEGER NOT NULL DEFAULT 0
 );
 CREATE TABLE IF NOT EXISTS journal (
   seq INTEGER PRIMARY KEY AUTOINCREMENT, task INTEGER NOT NULL, id BLOB NOT NULL, day INTEGER NOT NULL,
@@ -44,18 +45,21 @@ INSERT INTO journal ({", ".join(Report._fields)}) VALUES ({", ".join("?" * len(R
 ON CONFLICT (task, id) DO NOTHING
 """
 
-
 LONGEST_LOG = 2**16
-"""Pages of four kilobytes."""
+"""Pages of four kilobytes: a quarter of a gigabyte."""
 
 
 class SqliteStore:
-    """See the module's first lines. One object per process or thread that uses it."""
+    """A `Store` in a folder."""
 
     def __init__(self, folder: Path) -> None:
+        self._folder = folder
         folder.mkdir(parents=True, exist_ok=True)
         self._journal = _open(folder / "journal.sqlite", JOURNAL, durable=True)
         self._learned = _open(folder / "learned.sqlite", LEARNED, durable=False)
+
+    def clone(self) -> "SqliteStore":
+        return SqliteStore(self._folder)
 
     def close(self) -> None:
         self._journal.close()
@@ -67,55 +71,50 @@ class SqliteStore:
         self._journal.execute("INSERT OR IGNORE INTO secrets VALUES (?, ?)", (name, secrets.token_bytes(32)))
         return self._journal.execute("SELECT value FROM secrets WHERE name = ?", (name,)).fetchone()[0]
 
-    def create(self, contract: Contract, status: Status) -> TaskRow:
-        row = (contract.id, msgspec.json.encode(contract), msgspec.json.encode(status))
-        done = self._journal.execute("INSERT INTO tasks (id, contract, status) VALUES (?, ?, ?)", row)
+    def create(self, id: str, body: bytes, mode: Mode) -> TaskRow:
+        done = self._journal.execute("INSERT INTO tasks (id, contract, mode) VALUES (?, ?, ?)", (id, body, mode))
         assert done.lastrowid is not None
-        return TaskRow(done.lastrowid, contract, status)
+        return TaskRow(done.lastrowid, body, mode, False)
 
-    def set_status(self, number: int, status: Status) -> None:
-        self._journal.execute("UPDATE tasks SET status = ? WHERE number = ?", (msgspec.json.encode(status), number))
+    def change(self, number: int, mode: Mode, paused: bool) -> None:
+        self._journal.execute("UPDATE tasks SET mode = ?, paused = ? WHERE number = ?", (mode, paused, number))
 
     def append(self, reports: Sequence[Report]) -> list[bool]:
-        journal = self._journal
-        journal.execute("BEGIN IMMEDIATE")
-        try:
-            last = self._last()
-            fresh = journal.executemany(INSERT, reports).rowcount
-            new = None if fresh == len(reports) else self._since(last)
-            journal.execute("COMMIT")
-        except BaseException:
-            journal.execute("ROLLBACK")
-            raise
-        return [True] * fresh if new is None else [_take(new, (report.task, report.id)) for report in reports]
+        with _transaction(self._journal) as run:
+            (last,) = run("SELECT coalesce(max(seq), 0) FROM journal").fetchone()
+            fresh = self._journal.executemany(INSERT, reports).rowcount
+            if fresh == len(reports):
+                return [True] * fresh
+            new = set(run("SELECT task, id FROM journal WHERE seq > ?", (last,)).fetchall())
+        return [_take(new, (report.task, report.id)) for report in reports]
 
-    def checkpoint(self) -> None:
-        """Move what was written from the log into the journal's file, without holding up those who write.
+    def tidy(self) -> None:
+        """Move what was written from the write-ahead log into the journal's file.
 
-        A log that never rests never starts anew, so the writer waits once for one that has become too long.
+        A log that is always in use never starts anew, so the writer waits once for one that has become too long.
         """
         _, pages, _ = self._journal.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
         if pages > LONGEST_LOG:
             self._journal.execute("PRAGMA wal_checkpoint(RESTART)")
 
     def forget(self, task: int, day: int, seq: int) -> int:
-        journal = self._journal
-        journal.execute("BEGIN IMMEDIATE")
-        gone = journal.execute("DELETE FROM journal WHERE task = ? AND day < ? AND seq <= ?", (task, day, seq)).rowcount
-        journal.execute("UPDATE tasks SET forgotten = forgotten + ? WHERE number = ?", (gone, task))
-        journal.execute("COMMIT")
+        old, which = "journal WHERE task = ? AND day < ? AND seq <= ?", (task, day, seq)
+        counted = "forgotten = forgotten + ?, forgotten_warm = forgotten_warm + ?"
+        with _transaction(self._journal) as run:
+            gone, warm = run(f"SELECT count(*), coalesce(sum(gate = {WARM}), 0) FROM {old}", which).fetchone()
+            run(f"DELETE FROM {old}", which)
+            run(f"UPDATE tasks SET {counted} WHERE number = ?", (gone - warm, warm, task))
         return gone
 
     # --- the learner writes ------------------------------------------------------------------------------------------
 
     def publish(self, task: int, publication: Publication, now: int, closed: int) -> None:
-        run, older = self._learned.execute, (task, publication.learned)
-        run("BEGIN IMMEDIATE")
+        older = (task, publication.learned)
         before, useless = "task = ? AND learned < ?", "memo = x'' AND (superseded < ? OR version = '')"
-        run(f"UPDATE publications SET superseded = ?, body = x'' WHERE superseded = 0 AND {before}", (now, *older))
-        run(f"DELETE FROM publications WHERE {before} AND {useless}", (*older, closed))
-        run("INSERT OR REPLACE INTO publications VALUES (?, ?, ?, ?, ?, ?)", (task, *publication))
-        run("COMMIT")
+        with _transaction(self._learned) as run:
+            run(f"UPDATE publications SET superseded = ?, body = x'' WHERE superseded = 0 AND {before}", (now, *older))
+            run(f"DELETE FROM publications WHERE {before} AND {useless}", (*older, closed))
+            run("INSERT OR REPLACE INTO publications VALUES (?, ?, ?, ?, ?, ?)", (task, *publication))
 
     def save(self, task: int, snapshot: Snapshot) -> None:
         self._learned.execute("INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?, ?, ?)", (task, *snapshot))
@@ -125,18 +124,15 @@ class SqliteStore:
     # --- both read ---------------------------------------------------------------------------------------------------
 
     def tasks(self, after: int = 0) -> list[TaskRow]:
-        wanted = "SELECT number, contract, status FROM tasks WHERE number > ? ORDER BY number"
+        wanted = "SELECT number, contract, mode, paused FROM tasks WHERE number > ? ORDER BY number"
         rows = self._journal.execute(wanted, (after,)).fetchall()
-        return [
-            TaskRow(number, msgspec.json.decode(contract, type=Contract), msgspec.json.decode(status, type=Status))
-            for number, contract, status in rows
-        ]
+        return [TaskRow(number, body, mode, bool(paused)) for number, body, mode, paused in rows]
 
-    def count(self, task: int) -> tuple[int, int]:
-        counts = "SELECT count(*), coalesce(sum(gate = ?), 0) FROM journal WHERE task = ?"
-        kept, warm = self._journal.execute(counts, (WARM, task)).fetchone()
-        (gone,) = self._journal.execute("SELECT forgotten FROM tasks WHERE number = ?", (task,)).fetchone()
-        return kept + gone, warm
+    def count(self, task: int) -> Counts:
+        kept = f"SELECT coalesce(sum(gate != {WARM}), 0), coalesce(sum(gate = {WARM}), 0) FROM journal WHERE task = ?"
+        reports, warm = self._journal.execute(kept, (task,)).fetchone()
+        gone = self._journal.execute("SELECT forgotten, forgotten_warm FROM tasks WHERE number = ?", (task,)).fetchone()
+        return Counts(reports + gone[0], warm + gone[1])
 
     def oldest(self, task: int) -> int | None:
         row = self._journal.execute("SELECT day FROM journal WHERE task = ? ORDER BY seq LIMIT 1", (task,)).fetchone()
@@ -162,12 +158,6 @@ class SqliteStore:
         found = row.fetchone()
         return Snapshot(*found) if found else None
 
-    def _last(self) -> int:
-        return self._journal.execute("SELECT coalesce(max(seq), 0) FROM journal").fetchone()[0]
-
-    def _since(self, seq: int) -> set[tuple[int, bytes]]:
-        return set(self._journal.execute("SELECT task, id FROM journal WHERE seq > ?", (seq,)).fetchall())
-
 
 def _open(path: Path, schema: str, *, durable: bool) -> sqlite3.Connection:
     try:
@@ -175,11 +165,39 @@ def _open(path: Path, schema: str, *, durable: bool) -> sqlite3.Connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
         if durable:
-            connection.execute("PRAGMA wal_autocheckpoint = 0")  # see `checkpoint`: nobody's commit should wait for it
-        connection.executescript(schema)
+            connection.execute("PRAGMA wal_autocheckpoint = 0")  # `tidy` does it: no commit should wait for it
+        if _is_new(path, connection):
+            connection.executescript(f"BEGIN IMMEDIATE; {schema} PRAGMA user_version = {FORMAT}; COMMIT;")
     except sqlite3.Error as error:
         raise ConfigurationError(f"cannot use {path}: {error}") from error
     return connection
+
+
+def _is_new(path: Path, connection: sqlite3.Connection) -> bool:
+    """Has it no tables yet? A file of another version is refused by name."""
+    both = "SELECT user_version, (SELECT count(*) FROM sqlite_master) FROM pragma_user_version"
+    found, tables = connection.execute(both).fetchone()
+    if tables and found != FORMAT:
+        writer = "Sottovoce 0.1" if found == 0 else f"another version of Sottovoce (format {found})"
+        connection.close()
+        raise ConfigurationError(
+            f"{path} was written by {writer}, which keeps its data in another way; choose another --data folder, or go "
+            "on with the version that wrote it"
+        )
+    return not tables
+
+
+@contextlib.contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[Callable[..., sqlite3.Cursor]]:
+    """All or nothing: what runs statements, until the context ends."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield connection.execute
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:  # a full disk may have ended it
+            connection.execute("ROLLBACK")
+        raise
 
 
 def _take(new: set[tuple[int, bytes]], key: tuple[int, bytes]) -> bool:

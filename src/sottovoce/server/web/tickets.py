@@ -1,7 +1,7 @@
 """Stateless tickets: nothing is stored for an offer until its report arrives.
 
-A ticket is an id, the time it expires, and the offer's memo, under a keyed hash (HMAC-SHA256, cut to 16 bytes). The
-memo cannot be altered and is not secret. The id is the report's id, so a ticket is worth one report. Which task it
+A ticket is an id, the time it expires, and the offer's memo, signed with a keyed hash (HMAC-SHA256, cut to 16 bytes).
+The memo cannot be altered and is not secret. The id is the report's id, so a ticket is worth one report. Which task it
 belongs to is part of what is hashed.
 """
 
@@ -14,7 +14,7 @@ from sottovoce.protocol.codec import from_text, to_text
 from sottovoce.protocol.errors import WireError
 from sottovoce.protocol.wire import REPORT_ID_BYTES
 
-SEAL_BYTES = 16
+SIGNATURE_BYTES = 16
 TIME_BYTES = 8
 
 
@@ -25,11 +25,11 @@ class Ticket(NamedTuple):
     memo: bytes
 
 
-class Seal:
-    """Issues and opens the tickets of one task.
+class TicketOffice:
+    """Issues and reads the tickets of one task.
 
-    >>> seal = Seal(b"key", "task")
-    >>> seal.open(seal.issue(1_000, b"arm 3")).memo
+    >>> office = TicketOffice(b"key", "task")
+    >>> office.read(office.issue(1_000, b"arm 3")).memo
     b'arm 3'
     """
 
@@ -38,21 +38,21 @@ class Seal:
 
     def issue(self, expires: int, memo: bytes) -> str:
         body = secrets.token_bytes(REPORT_ID_BYTES) + expires.to_bytes(TIME_BYTES, "big") + memo
-        return to_text(body + self._seal_of(body))
+        return to_text(body + self._signature(body))
 
-    def open(self, text: str) -> Ticket | None:
+    def read(self, text: str) -> Ticket | None:
         """The ticket, or None if it is not one of ours."""
         try:
-            sealed = from_text(text)
+            sent = from_text(text)
         except WireError:
             return None
-        body, seal = sealed[:-SEAL_BYTES], sealed[-SEAL_BYTES:]
-        if len(body) < REPORT_ID_BYTES + TIME_BYTES or not hmac.compare_digest(seal, self._seal_of(body)):
+        body, signature = sent[:-SIGNATURE_BYTES], sent[-SIGNATURE_BYTES:]
+        if len(body) < REPORT_ID_BYTES + TIME_BYTES or not hmac.compare_digest(signature, self._signature(body)):
             return None
-        time = body[REPORT_ID_BYTES : REPORT_ID_BYTES + TIME_BYTES]
-        return Ticket(body[:REPORT_ID_BYTES], int.from_bytes(time, "big"), body[REPORT_ID_BYTES + TIME_BYTES :])
+        id, rest = body[:REPORT_ID_BYTES], body[REPORT_ID_BYTES:]
+        return Ticket(id, int.from_bytes(rest[:TIME_BYTES], "big"), rest[TIME_BYTES:])
 
-    def _seal_of(self, body: bytes) -> bytes:
+    def _signature(self, body: bytes) -> bytes:
         keyed = self._hash.copy()
         keyed.update(body)
-        return keyed.digest()[:SEAL_BYTES]
+        return keyed.digest()[:SIGNATURE_BYTES]

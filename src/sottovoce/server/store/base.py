@@ -1,0 +1,146 @@
+"""What the server keeps: the tasks, the journal of reports, and what was learned from it.
+
+There are two halves with one writer each. The web process writes tasks and reports; the learner writes publications and
+snapshots. Each reads the other's. `Store` is all that the server knows of a database.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple, Protocol
+
+from sottovoce.protocol.contract import Contract, contract_from
+
+Mode = Literal["live", "apprentice"]
+
+
+class TaskRow(NamedTuple):
+    number: int
+    body: bytes
+    """The contract as it is served; these bytes are never encoded again."""
+    mode: Mode
+    paused: bool
+
+    @property
+    def contract(self) -> Contract:
+        return contract_from(self.body)
+
+
+class Report(NamedTuple):
+    """One report as it is journalled. There is nothing of a person in it but the payload, and that is private."""
+
+    task: int
+    id: bytes
+    day: int
+    """Days since 1970: all that is kept of the time, for retention."""
+    gate: int
+    """Which of the contract's gates it came through; WARM for consented data in the clear."""
+    context: bytes
+    """What the learner needs to understand it: the offer's memo, or the version of the model."""
+    payload: bytes
+
+
+WARM = -1
+
+
+class Entry(NamedTuple):
+    """A report and its place in the journal."""
+
+    seq: int
+    report: Report
+
+
+class Counts(NamedTuple):
+    """Entries of one task, forgotten ones included."""
+
+    reports: int
+    """Private reports."""
+    warm: int
+    """Rows of consented data."""
+
+
+class Publication(NamedTuple):
+    """What offers are made from: a model, or a pool of offers."""
+
+    learned: int
+    """After how many reports it was published."""
+    version: str
+    body: bytes
+    """What `published` describes, in MessagePack; empty once there is a newer one."""
+    memo: bytes
+    """What a report by this version means to the learner."""
+    superseded: int
+    """When the next one came (seconds since 1970); 0 for the newest."""
+
+
+class Snapshot(NamedTuple):
+    """The learner's state after some reports. The first one kept is where replay starts."""
+
+    learned: int
+    seq: int
+    published: int
+    state: bytes
+    base: bool = False
+
+
+class Store(Protocol):
+    """What the server needs of a database. Its methods wait for the disk: `StoreThread` calls them beside serving."""
+
+    def clone(self) -> "Store":
+        """The same data through a connection of its own, for another thread."""
+        ...
+
+    def close(self) -> None: ...
+
+    # the web process writes
+    def secret(self, name: str) -> bytes:
+        """Random bytes that stay the same as long as the data."""
+        ...
+
+    def create(self, id: str, body: bytes, mode: Mode) -> TaskRow: ...
+
+    def change(self, number: int, mode: Mode, paused: bool) -> None: ...
+
+    def append(self, reports: Sequence[Report]) -> list[bool]:
+        """Keep the reports durably; False for those that were there already. Atomic."""
+        ...
+
+    def tidy(self) -> None:
+        """Do what the store needs done now and then, without holding up those who write."""
+        ...
+
+    def forget(self, task: int, day: int, seq: int) -> int:
+        """Delete reports before this day, up to this place; how many."""
+        ...
+
+    # the learner writes
+    def publish(self, task: int, publication: Publication, now: int, closed: int) -> None:
+        """Supersede what was published before; forget what was superseded before `closed` and has no memo."""
+        ...
+
+    def save(self, task: int, snapshot: Snapshot) -> None: ...
+
+    # both read
+    def tasks(self, after: int = 0) -> list[TaskRow]:
+        """Those with a higher number."""
+        ...
+
+    def count(self, task: int) -> Counts: ...
+
+    def oldest(self, task: int) -> int | None:
+        """The day of the oldest report kept."""
+        ...
+
+    def entries(self, after: int, most: int) -> list[Entry]:
+        """The journal of all tasks, in order."""
+        ...
+
+    def entries_of(self, task: int, after: int) -> Iterator[Entry]:
+        """Those of one task, read piece by piece."""
+        ...
+
+    def publications(self, task: int, after: int = -1) -> list[Publication]:
+        """Those made after so many reports, the newest last; only the newest has its body."""
+        ...
+
+    def snapshot(self, task: int, base: bool = False) -> Snapshot | None:
+        """The newest one, or the one that replay starts from."""
+        ...

@@ -1,0 +1,95 @@
+"""The store as the web process uses it: one thread waits for the disk, and the event loop never does.
+
+Requests that come together are written together (group commit): while one group is being synced the next one gathers,
+so groups grow with the load, and each is handed to the thread and back once. Everybody is answered after the sync.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import ParamSpec, TypeVar
+
+from sottovoce.server.problems import not_ready
+from sottovoce.server.store.base import Report, Store
+
+LARGEST_GROUP = 4096
+"""Reports in one transaction: some tens of milliseconds, for which the next ones wait."""
+LARGEST_QUEUE = 50_000
+"""Reports that may wait; beyond that people are asked to come back."""
+
+Batch = tuple[Sequence[Report], asyncio.Future[list[bool]]]
+Arguments = ParamSpec("Arguments")
+Found = TypeVar("Found")
+
+
+class StoreThread:
+    """A store, and the only thread that touches it."""
+
+    def __init__(self, store: Store, committed: Callable[[int, float], None] = lambda reports, seconds: None) -> None:
+        self.store, self._committed = store, committed
+        self._thread = ThreadPoolExecutor(1, "store")
+        self._batches: list[Batch] = []
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self.waiting = self.written = 0
+        """Reports that are not written yet, and those that are."""
+
+    async def run(
+        self, work: Callable[Arguments, Found], *arguments: Arguments.args, **named: Arguments.kwargs
+    ) -> Found:
+        """What a method of the store finds."""
+        return await asyncio.wrap_future(self._thread.submit(work, *arguments, **named))
+
+    async def append(self, reports: Sequence[Report]) -> list[bool]:
+        """Keep the reports; True for those that were not there before. Returns when they are on disk."""
+        if self.waiting + len(reports) > LARGEST_QUEUE:
+            raise not_ready("more reports came than the disk can take; send again")
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[list[bool]] = loop.create_future()
+        self._batches.append((reports, answer))
+        self.waiting += len(reports)
+        if self._idle.is_set():
+            self._idle.clear()
+            loop.call_soon(self._write, loop)
+        return await answer
+
+    async def close(self) -> None:
+        """Write what waits, and close the store."""
+        await self._idle.wait()
+        await self.run(self.store.close)
+        self._thread.shutdown()
+
+    def _write(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Hand the next group to the thread; the group after it is made when this one is on disk."""
+        group, size = [], 0
+        while self._batches and size < LARGEST_GROUP:
+            group.append(self._batches.pop(0))
+            size += len(group[-1][0])
+        reports = [report for reports, _ in group for report in reports]
+        start = time.perf_counter()
+        written = self._thread.submit(self.store.append, reports)
+
+        def answer() -> None:
+            self._answer(group, written.exception() or written.result(), time.perf_counter() - start)
+            if self._batches:
+                self._write(loop)
+            else:
+                self._idle.set()
+
+        written.add_done_callback(lambda _: loop.call_soon_threadsafe(answer))
+
+    def _answer(self, group: list[Batch], found: BaseException | list[bool], seconds: float) -> None:
+        start = 0
+        for reports, answer in group:
+            end = start + len(reports)
+            if not answer.done():  # whoever asked may have gone
+                if isinstance(found, BaseException):
+                    answer.set_exception(found)
+                else:
+                    answer.set_result(found[start:end])
+            start = end
+        self.waiting -= start
+        if not isinstance(found, BaseException):
+            self.written += start
+            self._committed(start, seconds)

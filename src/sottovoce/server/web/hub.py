@@ -1,0 +1,226 @@
+"""The middle of the web process: its tasks, between the routes, the store and the learner."""
+
+import asyncio
+import contextlib
+import functools
+import logging
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from pathlib import Path
+from typing import Any
+
+from sottovoce.catalogue.resolve import contract_of
+from sottovoce.catalogue.task_file import TaskFile
+from sottovoce.protocol.contract import DAY, Contract, digest_of
+from sottovoce.protocol.errors import SottovoceError
+from sottovoce.protocol.wire import ModelReports, TicketReports, Verdict, WarmRows
+from sottovoce.server.coordination import ChildLearner, Learner, News
+from sottovoce.server.logs import log
+from sottovoce.server.metrics import Metrics
+from sottovoce.server.problems import Problem
+from sottovoce.server.published import open_seconds
+from sottovoce.server.store import Counts, Entry, Store, StoreThread, TaskRow, open_store
+from sottovoce.server.web.task import LiveTask
+
+RETENTION_SECONDS = 3600.0
+"""How often the server looks for reports that are older than their task keeps them; retention is counted in days."""
+TIDY_SECONDS = 1.0
+"""How often the store tidies up while it is written to; its write-ahead log stays some megabytes long."""
+PREPARING_SECONDS = 60.0
+"""How long the creator of a task waits for its first offer; the task exists all the same."""
+
+
+class Hub:
+    """One store, served by one process."""
+
+    def __init__(
+        self, store: Store, learner: Learner, metrics: Metrics | None = None, clock: Callable[[], float] = time.time
+    ) -> None:
+        self.metrics = metrics or Metrics()
+        self._count = functools.cache(self.metrics.reports.labels)
+        self._learner, self.clock = learner, clock
+        self._store, self._thread = store, StoreThread(store, self._committed)
+        self._key = store.secret("tickets")
+        self.tasks: dict[str, LiveTask] = {}
+        for row in store.tasks():
+            task = self._add(row, store.count(row.number))
+            task.take(store.publications(row.number), clock())  # people are served before the learner is up
+        self._creating = asyncio.Lock()
+        self._work: list[asyncio.Task] = []
+
+    # --- life --------------------------------------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        work: dict[str, Coroutine[Any, Any, None]] = {
+            "learning": self._learner.run(self._hear),
+            "retention": self._keep_retention(),
+            "tidying": self._keep_tidy(),
+        }
+        self._work = [asyncio.create_task(one, name=name) for name, one in work.items()]
+        for one in self._work:
+            one.add_done_callback(_log_end)
+
+    async def stop(self) -> None:
+        """Write what waits, let the learner save its state, and end."""
+        await self._learner.stop()
+        for work in self._work:
+            work.cancel()
+        await asyncio.gather(*self._work, return_exceptions=True)
+        await self._thread.close()
+
+    @property
+    def ready(self) -> bool:
+        working = self._learner.alive and not any(work.done() for work in self._work)
+        return working and all(task.ready or task.broken for task in self.tasks.values())
+
+    # --- tasks -------------------------------------------------------------------------------------------------------
+
+    def task(self, id: str) -> LiveTask:
+        if id not in self.tasks:
+            raise Problem("not-found", "there is no such task")
+        return self.tasks[id]
+
+    async def create(self, file: TaskFile) -> tuple[LiveTask, bool]:
+        """The task, and whether it is new."""
+        try:
+            body = await asyncio.to_thread(contract_of, file)
+        except SottovoceError as error:
+            raise Problem("bad-task", str(error)) from error
+        async with self._creating:
+            if known := self.tasks.get(file.id):
+                return _same(known, body), False
+            task = self._add(await self._thread.run(self._store.create, file.id, body, file.mode), Counts(0, 0))
+        self._learner.wake()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(task.prepared.wait(), PREPARING_SECONDS)
+        if task.broken:
+            raise Problem("bad-task", f"{file.id} is kept, but its learner fails; the server's log says where")
+        log("task created", task=file.id, learner=file.learner, epsilon=file.privacy.epsilon)
+        return task, True
+
+    async def change(self, task: LiveTask, **changes: Any) -> None:
+        """Pause, resume or promote a task."""
+        row = task.row._replace(**changes)
+        await self._thread.run(self._store.change, row.number, row.mode, row.paused)
+        task.row = row
+        log("status changed", task=task.contract.id, mode=row.mode, paused=row.paused)
+
+    # --- reports -----------------------------------------------------------------------------------------------------
+
+    async def hear(self, task: LiveTask, batch: TicketReports | ModelReports) -> list[Verdict]:
+        """One verdict per report; those accepted are on disk."""
+        judged = task.judge(batch.reports, self.clock())
+        good = [one for one in judged if not isinstance(one, str)]
+        fresh = iter(await self._thread.append(good) if good else [])
+        verdicts: list[Verdict] = [
+            one if isinstance(one, str) else "accepted" if next(fresh) else "duplicate" for one in judged
+        ]
+        counted = Counter(verdicts)
+        for verdict, count in counted.items():
+            self._count(task.contract.id, verdict).inc(count)
+        task.count(counted)
+        self._learner.wake()
+        return verdicts
+
+    async def warm(self, task: LiveTask, rows: WarmRows) -> int:
+        """Keep rows of consented data; how many."""
+        reports = task.warm_reports(rows.rows, self.clock())
+        await self._thread.append(reports)
+        task.warm += len(reports)
+        self._learner.wake()
+        log("task warmed up", task=task.contract.id, rows=len(reports))
+        return len(reports)
+
+    def entries(self, task: LiveTask) -> Iterator[Entry]:
+        """Its journal, read beside everything else."""
+        with contextlib.closing(self._store.clone()) as store:
+            yield from store.entries_of(task.row.number, 0)
+
+    def metrics_page(self) -> bytes:
+        self.metrics.waiting.set(self._thread.waiting)
+        for id, task in self.tasks.items():
+            self.metrics.journalled.labels(id).set(task.reports + task.warm)
+            self.metrics.learned.labels(id).set(task.news.learned)
+            self.metrics.published.labels(id).set(task.news.published)
+        return self.metrics.page()
+
+    def _committed(self, reports: int, seconds: float) -> None:
+        self.metrics.commit.observe(seconds)
+        self.metrics.group.observe(reports)
+
+    def _add(self, row: TaskRow, counts: Counts) -> LiveTask:
+        task = LiveTask(row, self._key, counts)
+        self.tasks[task.contract.id] = task
+        return task
+
+    # --- background work ---------------------------------------------------------------------------------------------
+
+    async def _hear(self, news: News) -> None:
+        """Serve what the learner has published; forget what it has kept a base of."""
+        task = next(task for task in self.tasks.values() if task.row.number == news.task)
+        if news.broken:
+            task.broken = True
+            task.prepared.set()
+            return
+        if news.fresh or not task.ready:
+            task.take(await self._thread.run(self._store.publications, news.task, task.published_after), self.clock())
+        task.news = news
+        if news.base:
+            gone = await self._thread.run(
+                self._store.forget, news.task, oldest_kept(task.contract, self.clock()), news.seq
+            )
+            log("reports forgotten", task=task.contract.id, reports=gone)
+
+    async def _keep_tidy(self) -> None:
+        """Let the store tidy up while it is written to, in another thread and through another connection."""
+        written = 0
+        with contextlib.closing(self._store.clone()) as store:
+            while True:
+                await asyncio.sleep(TIDY_SECONDS)
+                if self._thread.written > written:
+                    written = self._thread.written
+                    await asyncio.to_thread(store.tidy)
+
+    async def _keep_retention(self) -> None:
+        """Ask for a base wherever single reports are older than their task keeps them."""
+        while True:
+            while not self.ready:
+                await asyncio.sleep(1.0)
+            for task in list(self.tasks.values()):
+                oldest = await self._thread.run(self._store.oldest, task.row.number)
+                if oldest is not None and oldest < oldest_kept(task.contract, self.clock()):
+                    self._learner.ask_for_base(task.row.number)
+            await asyncio.sleep(RETENTION_SECONDS)
+
+
+def oldest_kept(contract: Contract, now: float) -> int:
+    """The first day whose reports are kept; a report that may still be sent again is kept, to be told a duplicate."""
+    return int(now - max(contract.retention, open_seconds(contract))) // DAY
+
+
+@contextlib.asynccontextmanager
+async def running(folder: Path) -> AsyncIterator[Hub]:
+    """The hub of a data folder, for as long as the context lasts."""
+    metrics = Metrics()
+    hub = Hub(open_store(folder), ChildLearner(folder, metrics.restarts.inc), metrics)
+    await hub.start()
+    try:
+        yield hub
+    finally:
+        await hub.stop()
+
+
+def _same(known: LiveTask, body: bytes) -> LiveTask:
+    if known.digest != digest_of(body):
+        raise Problem(
+            "contract-differs",
+            f"{known.contract.id} exists with another contract, which its devices have pinned; choose another id",
+        )
+    return known
+
+
+def _log_end(work: asyncio.Task) -> None:
+    """Background work never ends by itself; if it does, the log says so and the server is not ready any more."""
+    if not work.cancelled() and (error := work.exception()):
+        log("background work ended", logging.CRITICAL, work=work.get_name(), error=type(error).__name__)

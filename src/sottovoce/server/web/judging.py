@@ -1,0 +1,77 @@
+"""Reports as they come from devices: which of them may be journalled, and why the others may not."""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple
+
+from sottovoce.privacy.mechanisms import Mechanism
+from sottovoce.privacy.reading import check
+from sottovoce.protocol.codec import from_text
+from sottovoce.protocol.contract import DAY
+from sottovoce.protocol.errors import WireError
+from sottovoce.protocol.wire import REPORT_ID_BYTES, ModelReport, TicketReport, Verdict
+from sottovoce.server.store import Report
+from sottovoce.server.web.tickets import TicketOffice
+
+CLOSED: dict[str, Verdict] = {"paused": "task-paused", "expired": "task-expired", "done": "task-done"}
+"""The verdict where a task is not open."""
+
+
+class Origin(NamedTuple):
+    """Which report this is, and what it answers."""
+
+    id: bytes
+    context: bytes
+
+
+class Judge:
+    """The rules of one task. A report may answer a model for `open_for` seconds after the next model came."""
+
+    def __init__(self, task: int, mechanisms: Sequence[Mechanism], tickets: TicketOffice, open_for: int) -> None:
+        self._task, self._mechanisms, self._tickets, self._open_for = task, mechanisms, tickets, open_for
+        self._versions: dict[str, int] = {}
+        """Versions that reports may name, and when each was superseded (0: not yet)."""
+
+    def learn_versions(self, superseded: Mapping[str, int], now: float) -> None:
+        """Take new versions, the newest with 0; forget those that nobody may name any more."""
+        before = {version: since or int(now) for version, since in self._versions.items()} if superseded else {}
+        known = before | dict(superseded)
+        self._versions = {version: since for version, since in known.items() if not self._too_old(since, now)}
+
+    def __call__(
+        self, report: TicketReport | ModelReport, state: Literal["open", "paused", "expired", "done"], now: float
+    ) -> Report | Verdict:
+        """The report as it would be journalled, or why not."""
+        origin = self._ticket(report, now) if isinstance(report, TicketReport) else self._model(report, now)
+        if isinstance(origin, str):
+            return origin
+        if state != "open":
+            return CLOSED[state]
+        if not 0 <= report.gate < len(self._mechanisms):
+            return "bad-gate"
+        try:
+            payload = from_text(report.payload)
+            check(self._mechanisms[report.gate], payload)
+        except WireError:
+            return "bad-payload"
+        return Report(self._task, origin.id, int(now) // DAY, report.gate, origin.context, payload)
+
+    def _ticket(self, report: TicketReport, now: float) -> Origin | Verdict:
+        ticket = self._tickets.read(report.ticket)
+        if ticket is None:
+            return "bad-ticket"
+        return Origin(ticket.id, ticket.memo) if now <= ticket.expires else "expired-ticket"
+
+    def _model(self, report: ModelReport, now: float) -> Origin | Verdict:
+        try:
+            id = from_text(report.id)
+        except WireError:
+            return "bad-id"
+        if len(id) != REPORT_ID_BYTES:
+            return "bad-id"
+        superseded = self._versions.get(report.version)
+        if superseded is None or self._too_old(superseded, now):
+            return "unknown-version"
+        return Origin(id, bytes.fromhex(report.version))
+
+    def _too_old(self, superseded: int, now: float) -> bool:
+        return 0 < superseded < now - self._open_for

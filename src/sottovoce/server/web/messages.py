@@ -1,0 +1,73 @@
+"""Bodies in and out: JSON or MessagePack in, the same language out."""
+
+from typing import Any, TypeVar
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from sottovoce.protocol.wire import LARGEST_BODY
+from sottovoce.server.problems import Problem
+
+JSON, MESSAGEPACK, PROBLEM = "application/json", "application/msgpack", "application/problem+json"
+NOT_KEPT = {"cache-control": "no-store"}
+
+T = TypeVar("T")
+
+
+async def read(request: Request) -> None:
+    """The body, read before anything is decided: a connection with an unread rest could not be used again."""
+    content, more = b"", True
+    while more:
+        message = await request.receive()
+        content, more = content + message.get("body", b""), message.get("more_body", False)
+        if len(content) > LARGEST_BODY:
+            raise Problem("too-large", f"a request has at most {LARGEST_BODY:,} bytes")
+    request.scope["content"] = content
+
+
+def body(request: Request, type: type[T]) -> T:
+    """The request's body as this type, or a problem that says what is wrong."""
+    kind = _kind(request)
+    if kind not in (JSON, MESSAGEPACK):
+        raise Problem("unsupported-type", f"content-type must be {JSON} or {MESSAGEPACK}")
+    decode = msgspec.json.decode if kind == JSON else msgspec.msgpack.decode
+    try:
+        return decode(request.scope["content"], type=type)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+        raise Problem("bad-request", f"the body is not valid: {error}") from error
+
+
+def answer(request: Request, value: Any) -> Response:
+    """In the language of the request."""
+    packed = _kind(request) == MESSAGEPACK
+    encode = msgspec.msgpack.encode if packed else msgspec.json.encode
+    return Response(encode(value), headers=NOT_KEPT, media_type=MESSAGEPACK if packed else JSON)
+
+
+def json(value: Any, *, status: int = 200, cache: int = 0) -> Response:
+    """JSON, which may be kept for so many seconds."""
+    return Response(msgspec.json.encode(value), status, _fresh_for(cache) if cache else NOT_KEPT, JSON)
+
+
+def cached(request: Request, body: bytes, name: str, seconds: int) -> Response:
+    """Bytes that are served as they are, under the name of their content; nothing where the client has them."""
+    headers = {"etag": f'"{name}"'} | _fresh_for(seconds)
+    if f'"{name}"' in request.headers.get("if-none-match", ""):
+        return Response(status_code=304, headers=headers)
+    return Response(body, headers=headers, media_type=JSON)
+
+
+def problem(problem: Problem) -> Response:
+    return Response(msgspec.json.encode(problem.document), problem.document.status, problem.headers, PROBLEM)
+
+
+def _fresh_for(seconds: int) -> dict[str, str]:
+    return {"cache-control": f"public, max-age={seconds}"}
+
+
+def _kind(request: Request) -> str:
+    for name, value in request.scope["headers"]:
+        if name == b"content-type":
+            return value.decode("latin-1").partition(";")[0].strip().lower()
+    return JSON

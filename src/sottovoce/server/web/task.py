@@ -1,0 +1,189 @@
+"""One task in the web process: what it serves now, and how many reports it has. No learning here."""
+
+import asyncio
+import datetime
+import secrets
+from collections import Counter
+from collections.abc import Sequence
+from typing import Literal
+
+import msgspec
+
+from sottovoce.catalogue.task import learning_of
+from sottovoce.privacy.gates import mechanisms_of
+from sottovoce.privacy.reading import report_size
+from sottovoce.protocol.contract import DAY, ByModel, digest_of
+from sottovoce.protocol.rewards import from_unit
+from sottovoce.protocol.wire import (
+    ArmEstimate,
+    ModelReport,
+    Offers,
+    Summary,
+    TaskStatus,
+    TicketOffer,
+    TicketReport,
+    Verdict,
+    WarmRow,
+)
+from sottovoce.server.coordination import News
+from sottovoce.server.problems import Problem, not_ready
+from sottovoce.server.published import Published, UnitEstimate, open_seconds
+from sottovoce.server.store import Counts, Publication, Report, TaskRow
+from sottovoce.server.web.judging import Judge
+from sottovoce.server.web.tickets import TicketOffice
+from sottovoce.server.web.warming import warm_report
+
+State = Literal["open", "paused", "expired", "done"]
+
+
+class LiveTask:
+    """What the learner published last is served; what devices send is judged; what was accepted is counted."""
+
+    def __init__(self, row: TaskRow, key: bytes, counts: Counts) -> None:
+        self.row, self.contract, self.digest = row, row.contract, digest_of(row.body)
+        self.reports, self.warm = counts
+        self.refused: Counter[str] = Counter()
+        """Since the server started, by verdict."""
+        self.news = News(task=row.number)
+        self.prepared = asyncio.Event()
+        """Set once there is something to serve, or the learner has failed."""
+        self.broken = False
+        """Did its learner fail?"""
+        self._mechanisms = mechanisms_of(self.contract)
+        self._tickets = TicketOffice(key, self.digest)
+        self._judge = Judge(row.number, self._mechanisms, self._tickets, open_seconds(self.contract))
+        last_day = datetime.datetime.combine(self.contract.expires, datetime.time(), datetime.UTC)
+        self._expiry = last_day.timestamp() + DAY
+        self._published: Published | None = None
+        self.published_after = -1
+        """How many reports were folded when the newest publication was made."""
+        self.version = ""
+        """Of the newest model."""
+        self._dealt = 0
+        """Offers of the pool that were handed out."""
+
+    # --- what the learner published ----------------------------------------------------------------------------------
+
+    @property
+    def ready(self) -> bool:
+        return self._published is not None
+
+    @property
+    def published(self) -> Published:
+        if self._published is None:
+            raise not_ready("the first offer is being prepared; ask again")
+        return self._published
+
+    def take(self, publications: Sequence[Publication], now: float) -> None:
+        """What is new since the last time: the newest is served, the versions before it are understood for a while."""
+        if not publications:
+            return
+        newest = publications[-1]
+        self._published = msgspec.msgpack.decode(newest.body, type=Published)
+        self._judge.learn_versions({one.version: one.superseded for one in publications if one.version}, now)
+        self.version, self.published_after, self._dealt = newest.version, newest.learned, 0
+        self.prepared.set()
+
+    # --- what is served ----------------------------------------------------------------------------------------------
+
+    def state(self, now: float) -> State:
+        """Are reports wanted now, and if not, why?"""
+        if self.row.paused:
+            return "paused"
+        if now >= self._expiry:
+            return "expired"
+        return "done" if self._published and self._published.done else "open"
+
+    def status(self, now: float) -> TaskStatus:
+        return TaskStatus(
+            id=self.contract.id, digest=self.digest, mode=self.row.mode, state=self.state(now), version=self.version
+        )
+
+    def model(self) -> bytes:
+        """The same bytes for everyone until the next publication."""
+        if not isinstance(self.contract.offers, ByModel):
+            raise Problem("wrong-kind", "this task hands out tickets: POST to offers")
+        return self.published.model
+
+    def offers(self, count: int, now: float) -> Offers:
+        """Tickets; or none and the recommendation."""
+        if isinstance(self.contract.offers, ByModel):
+            raise Problem("wrong-kind", "this task has a model for everybody: GET model")
+        published, state = self.published, self.state(now)
+        if published.done:
+            return Offers(offers=[], done=True, recommendation=published.recommendation)
+        if state != "open":
+            raise Problem(f"task-{state}", f"{self.contract.id} makes no offers now")
+        expires = int(now) + open_seconds(self.contract)
+        return Offers(offers=[self._offer(published, expires) for _ in range(count)])
+
+    def _offer(self, published: Published, expires: int) -> TicketOffer:
+        """The next offer of the pool; when it is used up, any of it."""
+        pool, next_one = published.offers, self._dealt
+        self._dealt += 1
+        offer = pool[next_one] if next_one < len(pool) else pool[secrets.randbelow(len(pool))]
+        return TicketOffer(ticket=self._tickets.issue(expires, offer.memo), action=offer.action, expires=expires)
+
+    # --- what is heard -----------------------------------------------------------------------------------------------
+
+    def judge(self, reports: Sequence[TicketReport] | Sequence[ModelReport], now: float) -> list[Report | Verdict]:
+        """Each report as it would be journalled, or why not."""
+        return [self._judge(report, self.state(now), now) for report in reports]
+
+    def count(self, verdicts: Counter[Verdict]) -> None:
+        self.reports += verdicts["accepted"]
+        self.refused.update({name: n for name, n in verdicts.items() if name not in ("accepted", "duplicate")})
+
+    def warm_reports(self, rows: Sequence[WarmRow], now: float) -> list[Report]:
+        """Consented data in the clear, as the journal keeps it."""
+        contexts = bytes.fromhex(self.version) or self.published.contexts
+        if self.reports:
+            raise Problem("too-late", "a task is warmed up before it hears its first report")
+        if not contexts:
+            raise Problem(
+                "wrong-kind",
+                f"{learning_of(self.contract).learner} weighs reports by the chance of their offer, which such data do "
+                "not have; warm up thompson, kl-ucb or ucb instead",
+            )
+        domain, day = self._mechanisms[0].domain, int(now) // DAY
+        return [warm_report(self.row.number, domain, row, contexts, day) for row in rows]
+
+    # --- what was learned --------------------------------------------------------------------------------------------
+
+    def summary(self) -> Summary:
+        published, news = self.published, self.news
+        return Summary(
+            id=self.contract.id,
+            reports=self.reports,
+            warm=self.warm,
+            learned=news.learned,
+            published=news.published,
+            refused=dict(self.refused),
+            done=published.done,
+            recommendation=published.recommendation,
+            version=self.version,
+            epsilon=self.contract.gates[0].epsilon,
+            bytes_per_report=report_size(self._mechanisms[0]),
+            estimates=self._estimates(published),
+            state=news.state,
+        )
+
+    def _estimates(self, published: Published) -> list[ArmEstimate]:
+        """Arms with their name and how often they are offered; what a model says of its actions is in the model."""
+        dealt = Counter(offer.action for offer in published.offers if published.estimates)
+        return [
+            self._estimate(arm, dealt[arm] / max(len(published.offers), 1), said)
+            for arm, said in enumerate(published.estimates)
+        ]
+
+    def _estimate(self, arm: int, share: float, said: UnitEstimate) -> ArmEstimate:
+        """In the units of the task."""
+        terms = self.contract.reward
+        unit = (terms.high - terms.low) / (terms.unit_high - terms.unit_low)
+        return ArmEstimate(
+            action=self.contract.offers.actions[arm],
+            share=share,
+            reports=said.reports,
+            reward=None if said.mean is None else from_unit(terms, said.mean),
+            error=None if said.error is None else unit * said.error,
+        )

@@ -1,0 +1,209 @@
+"""The web process between its store and its learner: durable before anybody is told, and never waiting for the disk."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_store import ids, report
+
+from serving import created
+from sottovoce.server import logs
+from sottovoce.server.coordination import News
+from sottovoce.server.problems import Problem
+from sottovoce.server.store import Report, StoreThread
+from sottovoce.server.store.sqlite import SqliteStore
+from sottovoce.server.web.app import Application
+from sottovoce.server.web.hub import Hub
+
+
+class Watched(SqliteStore):
+    """Counts its transactions, takes its time, and refuses some."""
+
+    seconds = 0.0
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.groups: list[int] = []
+
+    def append(self, reports):
+        self.groups.append(len(reports))
+        time.sleep(self.seconds)
+        if reports[0].payload == b"broken":
+            raise OSError("the disk is full")
+        return super().append(reports)
+
+
+def played(store: Watched, scene: Callable[[StoreThread], Awaitable[Any]]) -> Any:
+    """What the scene returns."""
+
+    async def play() -> Any:
+        thread = StoreThread(store)
+        try:
+            return await scene(thread)
+        finally:
+            await thread.close()
+
+    return asyncio.run(play())
+
+
+# --- the thread of the store -----------------------------------------------------------------------------------------
+
+
+def test_one_commit_answers_everyone(tmp_path: Path):
+    store = Watched(tmp_path)
+
+    async def scene(thread: StoreThread) -> tuple[list[list[bool]], int]:
+        waiting = [thread.append([report(n), report(n + 100), report(0)]) for n in range(1, 51)]
+        return await asyncio.gather(*waiting), thread.waiting
+
+    answers, waiting = played(store, scene)
+    assert answers == [[True, True, True]] + [[True, True, False]] * 49
+    assert store.groups == [150]  # fifty requests, one sync
+    assert waiting == 0
+
+
+def test_what_comes_during_a_commit_is_the_next_group_and_keeps_its_order(tmp_path: Path):
+    store = Watched(tmp_path)
+    store.seconds = 0.05
+
+    async def scene(thread: StoreThread) -> list[int]:
+        first = asyncio.ensure_future(thread.append([report(0)]))
+        await asyncio.sleep(0.01)
+        await asyncio.gather(first, *(thread.append([report(n)]) for n in range(1, 6)))
+        return await thread.run(ids, store)
+
+    assert played(store, scene) == [0, 1, 2, 3, 4, 5]
+    assert store.groups == [1, 5]
+
+
+def test_a_failed_commit_tells_everyone_and_the_next_one_works(tmp_path: Path):
+    async def scene(thread: StoreThread) -> list[object]:
+        broken = report(1)._replace(payload=b"broken")
+        failed = await asyncio.gather(thread.append([broken]), thread.append([report(2)]), return_exceptions=True)
+        return [*failed, await thread.append([report(1), report(2)]), thread.waiting]
+
+    first, second, worked, waiting = played(Watched(tmp_path), scene)
+    assert isinstance(first, OSError)
+    assert isinstance(second, OSError)
+    assert (worked, waiting) == ([True, True], 0)
+
+
+def test_what_waits_is_written_before_the_end(tmp_path: Path):
+    store = Watched(tmp_path)
+    store.seconds = 0.02
+
+    async def scene(thread: StoreThread) -> list[asyncio.Future[list[bool]]]:
+        waiting = []
+        for n in range(20):
+            waiting.append(asyncio.ensure_future(thread.append([report(n)])))
+            await asyncio.sleep(0.001)
+        return waiting
+
+    played(store, scene)
+    assert len(store.groups) > 1
+    again = SqliteStore(tmp_path)
+    assert ids(again) == list(range(20))
+    again.close()
+
+
+def test_whoever_goes_away_takes_nobody_along(tmp_path: Path):
+    async def scene(thread: StoreThread) -> list[bool]:
+        gone, stays = (asyncio.ensure_future(thread.append([report(n)])) for n in range(2))
+        asyncio.get_running_loop().call_soon(gone.cancel)
+        return await stays
+
+    assert played(Watched(tmp_path), scene) == [True]
+
+
+def test_more_than_the_disk_can_take_is_sent_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("sottovoce.server.store.thread.LARGEST_QUEUE", 5)
+
+    async def scene(thread: StoreThread) -> None:
+        first = thread.append([report(n) for n in range(4)])
+        second = thread.append([report(8), report(9)])
+        _, refused = await asyncio.gather(first, second, return_exceptions=True)
+        assert isinstance(refused, Problem)
+        assert (refused.document.status, refused.headers["retry-after"]) == (503, "1")
+        assert await thread.append([report(8), report(9)]) == [True, True]
+
+    played(Watched(tmp_path), scene)
+
+
+# --- the hub ---------------------------------------------------------------------------------------------------------
+
+
+class Idle:
+    """A learner that lives and does nothing."""
+
+    alive = True
+
+    def wake(self) -> None: ...
+
+    def ask_for_base(self, task: int) -> None: ...
+
+    async def run(self, hear: Callable[[News], Awaitable[None]]) -> None:
+        await asyncio.Event().wait()
+
+    async def stop(self) -> None: ...
+
+
+async def asked(application: Application, path: str) -> int:
+    """The status of the answer to a GET."""
+    sent: list[Any] = []
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async def receive() -> Any:
+        raise AssertionError("a GET has no body")
+
+    scope = {"type": "http", "method": "GET", "path": path, "headers": [], "client": None, "query_string": b""}
+    await application(scope, receive, send)
+    return sent[0]["status"]
+
+
+def test_other_requests_are_answered_while_the_disk_works(tmp_path: Path):
+    store = Watched(tmp_path)
+    created(store)
+    store.seconds = 0.5
+
+    async def scene() -> tuple[int, list[Report | str] | list[bool]]:
+        hub = Hub(store, Idle())
+        application = Application(hub, "", 0.0)
+        start = time.monotonic()
+        slow = asyncio.ensure_future(hub._thread.append([report(1)]))
+        answered = 0
+        while not slow.done():
+            assert await asked(application, "/v1/tasks/arms") == 200
+            await asyncio.sleep(0)
+            answered += 1
+        assert time.monotonic() - start >= 0.5
+        await hub.stop()
+        return answered, slow.result()
+
+    answered, fresh = asyncio.run(scene())
+    assert answered > 50
+    assert fresh == [True]
+
+
+def test_background_work_that_ends_is_logged_and_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: Any):
+    async def fails(self: Hub) -> None:
+        raise OSError("no space left")
+
+    async def run() -> bool:
+        hub = Hub(Watched(tmp_path), Idle())
+        await hub.start()
+        await asyncio.sleep(0.01)
+        ready = hub.ready
+        await hub.stop()
+        return ready
+
+    monkeypatch.setattr(logs.LOG, "propagate", True)
+    with caplog.at_level("CRITICAL"):
+        assert asyncio.run(run())
+        monkeypatch.setattr(Hub, "_keep_tidy", fails)
+        assert not asyncio.run(run())
+    assert [record.fields for record in caplog.records] == [{"work": "tidying", "error": "OSError"}]
