@@ -281,10 +281,10 @@ def test_consented_data_is_learned_from_and_not_counted_among_private_reports():
     warm = [Entry(n + 1, Report(1, n.to_bytes(16, "big"), 0, WARM, contexts[n % 3], clear)) for n in range(6)]
     (after,) = fold.advance(warm)
     assert np.asarray(fold.progress.state.pulls).tolist() == [2.0, 2.0, 2.0]
-    assert [estimate["reports"] for estimate in published(after).estimates] == [0.0, 0.0, 0.0]
+    assert [estimate.reports for estimate in published(after).estimates] == [0.0, 0.0, 0.0]
     private = [entry._replace(seq=entry.seq + 6) for entry in journal(live, 6)]
     (after,) = fold.advance(private)
-    assert [estimate["reports"] for estimate in published(after).estimates] == [2.0, 2.0, 2.0]
+    assert [estimate.reports for estimate in published(after).estimates] == [2.0, 2.0, 2.0]
 
 
 @pytest.mark.parametrize("learner", ["exp3", "tsallis-inf"])
