@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from sottovoce.admin.learned import cell
-from sottovoce.fleet.compare import RegretInterval
+from sottovoce.fleet.compare import Interval
 from sottovoce.fleet.run import FleetResult
 from sottovoce.lab.study.page import CHOSEN, STYLE, svg_of, whole_page
 from sottovoce.lab.study.results import versions
@@ -22,7 +22,7 @@ class Story(NamedTuple):
 
     contract: Contract
     result: FleetResult
-    interval: RegretInterval
+    interval: Interval
     summary: Summary
     rows: list[dict[str, Any]]
     """What was learned: see `learned`."""
