@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from sottovoce.fleet.compare import RegretInterval
+    from sottovoce.fleet.compare import Interval
     from sottovoce.fleet.run import FleetResult
     from sottovoce.protocol.contract import Contract
 
@@ -57,7 +57,7 @@ def devices(
 
 
 def print_result(
-    console: "Console", contract: "Contract", result: "FleetResult", interval: "RegretInterval | None" = None
+    console: "Console", contract: "Contract", result: "FleetResult", interval: "Interval | None" = None
 ) -> None:
     """The outcome of a run, beside uniform play and (where it was run) the simulator."""
     console.print(result_table(contract, result, interval))
@@ -67,7 +67,7 @@ def print_result(
     )
 
 
-def result_table(contract: "Contract", result: "FleetResult", interval: "RegretInterval | None" = None) -> "Table":
+def result_table(contract: "Contract", result: "FleetResult", interval: "Interval | None" = None) -> "Table":
     """One row; fits 80 columns."""
     from sottovoce.catalogue.task import learning_of
 

@@ -12,7 +12,7 @@ from sottovoce.sim.halves import halves
 from sottovoce.sim.run import simulate
 
 
-class RegretInterval(NamedTuple):
+class Interval(NamedTuple):
     """The central 99 % of single simulated runs, after so many rounds each."""
 
     rounds: NDArray[np.int64]
@@ -25,7 +25,7 @@ class RegretInterval(NamedTuple):
         return bool(self.low[-1] <= regret <= self.high[-1])
 
 
-def interval_of(contract: Contract, world: Any, people: int, *, seeds: int = 256, seed: int = 1) -> RegretInterval:
+def interval_of(contract: Contract, world: Any, people: int, *, seeds: int = 256, seed: int = 1) -> Interval:
     """Runs of so many people in this very world, with models published as the server does and no delay."""
     learner, user, mechanism = halves(task_of(contract))
     trace = simulate(
@@ -39,4 +39,4 @@ def interval_of(contract: Contract, world: Any, people: int, *, seeds: int = 256
         publish_every=learning_of(contract).publish_every,
     )
     low, high = np.quantile(trace.regret, [0.005, 0.995], axis=0)
-    return RegretInterval(trace.rounds, low, trace.regret.mean(axis=0), high)
+    return Interval(trace.rounds, low, trace.regret.mean(axis=0), high)

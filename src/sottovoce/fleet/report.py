@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from sottovoce.admin.learned import cell
 from sottovoce.catalogue.task import learning_of
-from sottovoce.fleet.compare import RegretInterval
+from sottovoce.fleet.compare import Interval
 from sottovoce.fleet.run import FleetResult
 from sottovoce.lab.study.page import CHOSEN, STYLE, svg_of, whole_page
 from sottovoce.lab.study.results import versions
@@ -23,7 +23,7 @@ class Story(NamedTuple):
 
     contract: Contract
     result: FleetResult
-    interval: RegretInterval
+    interval: Interval
     summary: Summary
     rows: list[dict[str, Any]]
     """What was learned: see `learned`."""

@@ -33,6 +33,17 @@ def solve_transposed(root: jax.Array, vector: jax.Array) -> jax.Array:
     return solve(root.T[::-1, ::-1], vector[::-1])[::-1]
 
 
+def damped_newton(curvature: jax.Array, slope: jax.Array) -> jax.Array:
+    """The step of Newton's method, shortened to stay in the Dikin ellipsoid.
+
+    >>> damped_newton(jnp.array([[4.0, 0.0], [0.0, 1.0]]), jnp.array([2.0, 0.0])).tolist()
+    [0.25, 0.0]
+    """
+    root = cholesky(curvature)
+    scaled = solve(root, slope)
+    return solve_transposed(root, scaled) / (1 + jnp.sqrt(scaled @ scaled))
+
+
 def inverse(matrix: jax.Array) -> tuple[jax.Array, jax.Array]:
     """The inverse of a symmetric matrix by sweeping its pivots, and whether it is positive definite (all are positive).
 

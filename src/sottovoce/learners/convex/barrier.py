@@ -22,7 +22,7 @@ from jax import lax
 
 from sottovoce.learners.base import Key, Offer, configuration
 from sottovoce.learners.convex.regions import on_sphere
-from sottovoce.learners.linalg import cholesky, solve, solve_transposed
+from sottovoce.learners.linalg import cholesky, damped_newton, solve_transposed
 from sottovoce.learners.losses import loss_of
 
 NEWTON_STEPS = 4
@@ -84,8 +84,6 @@ class BarrierDescent:
         def step(_: int, point: jax.Array) -> jax.Array:
             pull = self.rate * (gradients + self.strength * (told * point - iterates))
             slope = pull + self.region.slope(point)
-            root = cholesky(self._curvature(point, told))
-            scaled = solve(root, slope)
-            return point - solve_transposed(root, scaled) / (1 + jnp.sqrt(scaled @ scaled))
+            return point - damped_newton(self._curvature(point, told), slope)
 
         return lax.fori_loop(0, steps, step, start)

@@ -31,7 +31,7 @@ import jax.numpy as jnp
 from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Offer, configuration
 from sottovoce.learners.convex.regions import on_sphere, region_of
-from sottovoce.learners.linalg import cholesky, inverse
+from sottovoce.learners.linalg import cholesky, damped_newton, solve_transposed
 from sottovoce.learners.losses import loss_of
 from sottovoce.sim.comparators.tree import radial
 from sottovoce.sim.random import sealed, unsealed
@@ -66,11 +66,8 @@ class LinearPerturbation:
     def ask(self, state: State, key: Key) -> Offer:
         direction = on_sphere(key, self.region.size)
         root = cholesky(self.region.hessian(state.centre))
-        # A^-T u = (A A')^-1 A u, so one inverse serves.
-        slope = root @ direction
-        step = inverse(self.region.hessian(state.centre))[0] @ slope
-        point = self.region.place(state.centre + step)
-        return Offer(point, Memo(point, slope, sealed(key)))
+        point = self.region.place(state.centre + solve_transposed(root, direction))
+        return Offer(point, Memo(point, root @ direction, sealed(key)))
 
     def tell(self, state: State, memo: Memo, estimate: jax.Array) -> State:
         value = loss_of(estimate, 0.0) + self.noise_at(memo.point, unsealed(memo.seal))
@@ -78,8 +75,7 @@ class LinearPerturbation:
         centre = state.centre
         for _ in range(3):
             pull = self.eta * gradients + self.region.slope(centre)
-            newton = inverse(self.region.hessian(centre))[0] @ pull
-            centre = centre - newton / (1 + jnp.sqrt(jnp.maximum(pull @ newton, 0.0)))
+            centre = centre - damped_newton(self.region.hessian(centre), pull)
         return State(centre, gradients)
 
     def noise_at(self, point: jax.Array, key: Key) -> jax.Array:
