@@ -9,19 +9,22 @@ import pytest
 
 from serving import ARMS, MODEL, contract
 from sottovoce.catalogue.resolve import mechanism_from
+from sottovoce.engine.complete import Complete, complete
+from sottovoce.engine.pytrees import stack
 from sottovoce.engine.schedule import Schedule
+from sottovoce.learners.base import configuration
+from sottovoce.privacy.domains import size
 from sottovoce.protocol.contract import Contract
 from sottovoce.server.learn import leaves
 from sottovoce.server.learn.folding import Fold
 from sottovoce.server.learn.publishing import Remembered, ask_once
 from sottovoce.server.store import Entry, Report
+from sottovoce.sim.batch import run_batch
 from sottovoce.sim.gates import Quieter
 from sottovoce.sim.halves import halves
-from sottovoce.sim.loop import answer, begin
 from sottovoce.sim.random import round_keys
-from sottovoce.sim.run import Case, Run, parts_of, setting_of, simulate
+from sottovoce.sim.run import Case, Run, parts_of, setting_of
 from sottovoce.sim.worlds import world_of_task
-from sottovoce.sim.worlds.base import world_for
 
 POINTS: dict[str, Any] = ARMS | {"actions": [], "dimension": 2}
 KINDS: dict[str, dict[str, Any]] = {
@@ -33,7 +36,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "gradient": MODEL | {"publish_every": 4},
     "glm": MODEL | {"publish_every": 3, "preset": "explicit", "privacy": {"epsilon": 2.0, "delta": 1e-5}},
 }
-ROUNDS = 40
+ROUNDS = 80
 
 
 class Overheard(Fold):
@@ -43,44 +46,75 @@ class Overheard(Fold):
         return np.frombuffer(b"".join(report.payload for report in reports), ">f8").reshape(len(reports), -1)
 
 
-class Simulation(NamedTuple):
-    """One seed of a task in the simulator, with quieter gates where the learner can weigh."""
+class Recorded(NamedTuple):
+    state: Any
+    messages: jax.Array
+    """The bits of what was heard: whole numbers, which weighing leaves alone."""
+    count: jax.Array
 
-    parts: Any
-    options: dict[str, Any]
-    case: Case
+
+@configuration("domain")
+class Recorder:
+    """A learner that also keeps what it hears, as it is before the domain takes it apart."""
+
+    learner: Complete
+    domain: Any
+
+    @property
+    def growth(self) -> float:
+        return self.learner.growth
+
+    def init(self) -> Recorded:
+        return Recorded(self.learner.init(), jnp.zeros((ROUNDS, size(self.domain)), int), jnp.zeros((), int))
+
+    def ask(self, state: Recorded, key: jax.Array) -> Any:
+        return self.learner.ask(state.state, key)
+
+    def tell(self, state: Recorded, memo: Any, estimate: jax.Array) -> Recorded:
+        bits = jax.lax.bitcast_convert_type(estimate, jnp.int64)
+        inner = self.learner.tell(state.state, memo, self.domain.extract(estimate))
+        return Recorded(inner, state.messages.at[state.count].set(bits), state.count + 1)
+
+    def refresh(self, state: Recorded) -> Recorded:
+        return state._replace(state=self.learner.refresh(state.state))
+
+    def done(self, state: Recorded) -> jax.Array:
+        return self.learner.done(state.state)
 
 
-def simulation_of(live: Contract) -> Simulation:
+def simulated(live: Contract) -> tuple[Any, list[tuple[jax.Array, int, bytes]]]:
+    """One seed in the simulator: the state, and for each report the key of its offer, its gate and what was heard."""
     learner, user, full = halves(live.task)
+    assert full is not None
+    run = Run(rounds=ROUNDS, seeds=1, publish_every=live.publish_every, checkpoints=2)
     quieter = [Quieter(mechanism_from(live.task, gate), 0.3) for gate in live.gates[1:]]
-    options = {"rounds": ROUNDS, "seeds": 1, "publish_every": live.publish_every}
-    return Simulation((learner, user, world_of_task(live.task)), options, Case(learner, full, quieter))
+    case = Case(learner, full, quieter)
+    whole, gates = parts_of(case)
+    setting = setting_of(case, user, run)._replace(domain=None)
+    recorder = complete(Recorder(learner=whole, domain=full.domain))
+    (key,), publish = run.seed_keys(), run.publish(whole)
+    cases, world = stack([(recorder, gates)]), world_of_task(live.task)
+    found = run_batch(setting, cases, world, run.seed_keys(), run.ends(), publish, None).state_of(0)
+    state, messages, count = jax.tree.map(lambda leaf: leaf[0], found)
+    keys = [round_keys(key, round) for round in range(int(count))]
+    chosen = [int(gates.choose(one.report)) if quieter else 0 for one in keys]
+    heard = [row.astype(">i8").tobytes() for row in messages]
+    return state, [(one.ask, gate, said) for one, gate, said in zip(keys, chosen, heard, strict=False)]
 
 
-def journal_of(live: Contract, simulation: Simulation, fold: Fold) -> list[Entry]:
-    """The reports of the simulator's visitors, each told to this fold before the next one comes."""
-    run, (_, user, world) = Run(**simulation.options), simulation.parts
-    learner, gates = parts_of(simulation.case)
-    setting = setting_of(simulation.case, user, run)._replace(domain=None)  # estimates as the live server decodes them
-    (key,) = run.seed_keys()
-    here, context = world_for(world, key), fold.publish().version
-    carry = begin(setting, learner, gates, here, key)
-    carry, entries = carry._replace(state=fold.progress.state), []
-    marks = Schedule(run.publish_every, learner.growth).marks(ROUNDS)
-    for round in range(ROUNDS):
-        state = fold.progress.state
-        carry = carry._replace(state=state, published=carry.published if setting.lazy else ())
-        said, _ = answer(setting, learner, gates, here, key, carry, jnp.asarray(round))
-        offer = ask_once(learner, carry.published if setting.lazy else state, round_keys(key, round).ask)
-        gate = 0 if said.weight is None else [float(weight) for weight in gates.weights].index(float(said.weight))
-        ticket = bytes.fromhex(context) if context else leaves.pack(Remembered(offer.memo, offer.arm))
-        payload = np.asarray(said.estimate).astype(">f8").tobytes()
-        entries.append(Entry(round + 1, Report(1, round.to_bytes(16, "big"), 0, gate, ticket, payload)))
+def journal_of(live: Contract, reports: list[tuple[jax.Array, int, bytes]], fold: Fold) -> list[Entry]:
+    """The simulator's reports as the server journals them, each told to this fold before the next one is offered."""
+    version, offered, entries = fold.publish().version, fold.progress.state, []
+    marks = Schedule(live.publish_every, fold.learner.growth).marks(ROUNDS)
+    lazy = live.publish_every > 1 or fold.learner.refreshes
+    for round, (key, gate, said) in enumerate(reports):
+        offer = ask_once(fold.learner, offered if lazy else fold.progress.state, key)
+        context = bytes.fromhex(version) if version else leaves.pack(Remembered(offer.memo, offer.arm))
+        entries.append(Entry(round + 1, Report(1, round.to_bytes(16, "big"), 0, gate, context, said)))
         fold._fold([entries[-1].report])
-        if marks[round] and not fold.done():
-            context = fold.publish().version
-            carry = carry._replace(published=fold.progress.state)
+        if marks[round] or fold.done():
+            version = fold.publish().version
+            offered = fold.progress.state
     return entries
 
 
@@ -88,19 +122,17 @@ def journal_of(live: Contract, simulation: Simulation, fold: Fold) -> list[Entry
 def test_the_same_visitors_and_noise_give_the_same_state(name: str):
     """One by one and in groups bit for bit, because the step is compiled once; the batch of the simulator to 1e-10."""
     live = contract(**KINDS[name] | {"learner": name, "horizon": 2000})
-    simulation = simulation_of(live)
-    trace = simulate(*simulation.parts, mechanism=simulation.case.mechanism, quieter=simulation.case.quieter,
-                     **simulation.options)  # fmt: skip
     with jax.enable_x64(True):
+        state, reports = simulated(live)
+        assert {gate for _, gate, _ in reports} == set(range(len(live.gates)))
         one_by_one, served = Overheard(live, b"secret"), Overheard(live, b"secret")
-        entries = journal_of(live, simulation, one_by_one)
+        entries = journal_of(live, reports, one_by_one)
         served.publish()
-        assert len({entry.report.gate for entry in entries}) == len(live.gates)
-        for start in range(0, ROUNDS, 13):
+        for start in range(0, len(entries), 13):
             for _ in served.advance(entries[start : start + 13]):
                 pass
-        assert served.digest() == one_by_one.digest()
-        assert (served.learned, served.published) == (one_by_one.learned, one_by_one.published)
-    assert served.learned == trace.samples[0]
-    for found, simulated in zip(jax.tree.leaves(served.progress.state), jax.tree.leaves(trace.state), strict=True):
-        np.testing.assert_allclose(found, simulated[0], rtol=1e-10, atol=1e-10)
+    assert served.digest() == one_by_one.digest()
+    assert (served.learned, served.published) == (one_by_one.learned, one_by_one.published)
+    assert served.learned == len(reports) > 20
+    for found, expected in zip(jax.tree.leaves(served.progress.state), jax.tree.leaves(state), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10)
