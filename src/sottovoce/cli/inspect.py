@@ -5,12 +5,12 @@ from typing import Annotated, Any
 
 import typer
 
-from sottovoce.cli.output import table_of, write_rows
+from sottovoce.cli.output import JsonFile, table_of, words, write_rows
 
 
 def inspect(
     device: Annotated[Path, typer.Option(help="The folder of the device.", file_okay=False)],
-    json: Annotated[Path | None, typer.Option(help="Write the rows to this file.", dir_okay=False)] = None,
+    json: JsonFile = None,
 ) -> None:
     """List the tasks that a device has joined, its ledger, and every report that waits in its outbox."""
     from rich.console import Console
@@ -30,7 +30,7 @@ def inspect(
 
 
 def _tasks(rows: list[dict[str, Any]]) -> Any:
-    table = table_of("Tasks", "task", "server", "promise", "spent", "left")
+    table = table_of("Tasks", words("task"), words("server"), words("promise"), "spent", "left")
     for row in rows:
         promise = f"{row['mechanism']}, epsilon {row['epsilon']:g}" + (f", delta {row['delta']:g}" * (row["delta"] > 0))
         spent = row["spent"]
@@ -44,7 +44,7 @@ def _tasks(rows: list[dict[str, Any]]) -> Any:
 
 
 def _ledger(rows: list[dict[str, Any]]) -> Any:
-    table = table_of("Ledger", "task", "fate", "reports", "epsilon each")
+    table = table_of("Ledger", words("task"), words("fate"), "reports", "epsilon each")
     for row in rows:
         for fate, number in row["fates"].items():
             each = sorted({report["epsilon"] for report in row["reports"] if report["fate"] == fate})
@@ -53,12 +53,11 @@ def _ledger(rows: list[dict[str, Any]]) -> Any:
 
 
 def _outbox(rows: list[dict[str, Any]]) -> Any:
-    table = table_of("Outbox", "task", "due", "epsilon", "report")
-    table.columns[-1].no_wrap = False
+    table = table_of("Outbox", words("task"), "due", "epsilon", words("report", wraps=True))
     for row in rows:
         for waiting in row["outbox"]:
-            words = " ".join(f"{name}={value}" for name, value in waiting["report"].items())
-            table.add_row(row["task"], waiting["due"][:16].replace("T", " "), f"{waiting['epsilon']:g}", words)
+            said = " ".join(f"{name}={value}" for name, value in waiting["report"].items())
+            table.add_row(row["task"], waiting["due"][:16].replace("T", " "), f"{waiting['epsilon']:g}", said)
     return table
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sottovoce.cli.output import table_of
+from sottovoce.cli.output import table_of, words
 from sottovoce.protocol.errors import ConfigurationError, UnknownName
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def list_tasks(server: Server = HERE) -> None:
     """List the tasks of a server."""
     from rich.console import Console
 
-    table = table_of("Tasks", "who", "evidence", "epsilon", "expires", "state")
+    table = table_of("Tasks", words("task"), words("title", wraps=True), "epsilon", "expires", words("state"))
     for document in _remote(server).tasks():
         contract = document.contract
         epsilon, expires = f"{contract.task.epsilon:g}", contract.expires.isoformat()
@@ -245,7 +245,8 @@ def print_learned(console: "Console", summary: "Summary", rows: list[dict[str, A
     if not rows:
         return
     title = f"Learned from {summary.learned:,} reports"
-    table = table_of(title, *rows[0])
+    first, *numbers = rows[0]
+    table = table_of(title, words(first), *numbers)
     table.min_width = len(title)
     for row in rows:
         table.add_row(*(cell(value) for value in row.values()))

@@ -22,6 +22,8 @@ def calibrate(name: str, domain: Domain, budget: Budget, formula: str = "analyti
     >>> calibrate("levels", Interval(0, 1), Budget(1.0)).keep > 2 * 2**20
     True
     """
+    if not isinstance(budget, Budget):
+        raise ConfigurationError(f"the budget must be a Budget, as in sottovoce.budget(1.0); got {budget!r}")
     builders: dict[str, Any] = {"levels": levels, "sphere": sphere, "laplace": laplace}
     if name == "gaussian":
         published = {"paper": paper_linucb_gaussian, "paper-glm": paper_glm_gaussian}

@@ -14,6 +14,7 @@ SottovoceError
 └── WireError            bytes that are not a report of this task
 """
 
+import difflib
 from collections.abc import Iterable
 
 
@@ -26,16 +27,20 @@ class ConfigurationError(SottovoceError, ValueError):
 
 
 class UnknownName(ConfigurationError):
-    """A name that is not in its registry; the message lists those that are.
+    """A name that is not in its registry; the message lists those that are, and says which one may be meant.
 
-    >>> raise UnknownName("learner", "linucv", ["linucb", "kl-ucb"])
+    >>> raise UnknownName("world", "linaer", ["linear", "arms"])
     Traceback (most recent call last):
         ...
-    sottovoce.protocol.errors.UnknownName: unknown learner 'linucv'; choose one of: kl-ucb, linucb
+    sottovoce.protocol.errors.UnknownName: unknown world 'linaer'; choose one of: arms, linear (did you mean linear?)
     """
 
-    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
-        super().__init__(f"unknown {kind} {name!r}; choose one of: {', '.join(sorted(known))}")
+    def __init__(self, kind: str, name: str, known: Iterable[str], elsewhere: Iterable[str] = ()) -> None:
+        """`elsewhere` are names that may be meant although they do not belong here."""
+        names = sorted(known)
+        meant = difflib.get_close_matches(name, [*names, *elsewhere], n=1, cutoff=0.5)
+        hint = f" (did you mean {meant[0]}?)" if meant else ""
+        super().__init__(f"unknown {kind} {name!r}; choose one of: {', '.join(names)}{hint}")
 
 
 class PrivacyError(SottovoceError):

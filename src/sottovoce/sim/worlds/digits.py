@@ -78,6 +78,6 @@ def _digits(arms: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     try:
         from sklearn.datasets import load_digits  # pyright: ignore[reportMissingImports]
     except ModuleNotFoundError:
-        raise ConfigurationError("world digits needs scikit-learn: pip install scikit-learn") from None
+        raise ConfigurationError("world digits needs scikit-learn: pip install 'sottovoce[data]'") from None
     pixels, labels = load_digits(n_class=arms, return_X_y=True)
     return pixels, labels
