@@ -10,7 +10,8 @@ import pytest
 
 from catalogue import ready
 from sottovoce.lab.audit.bounds import clopper_pearson
-from sottovoce.lab.study.cells import Study, cells_of
+from sottovoce.lab.study.cells import cells_of
+from sottovoce.lab.study.file import Study
 from sottovoce.learners.pure_exploration.fixed_budget import halving, rejects
 from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.sim.host import simulate_on_host

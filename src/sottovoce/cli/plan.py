@@ -34,8 +34,9 @@ def plan(asked: "StudyInWorlds", json: JsonFile = None) -> None:
         console.print()
     for said in filter(None, [asked.said, *dict.fromkeys(row.note for row in plans)]):
         console.print(said, style="yellow", highlight=False)
-    for legend in (COMPARE, ANSWERS if answers else PEOPLE):
-        console.print(legend, style="dim", highlight=False)
+    if plans[0].people_to_compare is not None:
+        console.print(COMPARE, style="dim", highlight=False)
+    console.print(ANSWERS if answers else PEOPLE, style="dim", highlight=False)
     write_rows(json, [row._asdict() for row in plans])
 
 
