@@ -30,7 +30,7 @@ def check_writable(path: Path | None) -> Path | None:
 
 JsonFile = Annotated[
     Path | None,
-    typer.Option("--json", help="Write the rows to this file.", dir_okay=False, callback=check_writable),
+    typer.Option("--json", help="Write the rows to this file.", callback=check_writable),
 ]
 
 

@@ -91,6 +91,9 @@ def world_of(
             raise UnknownName(option, value, CHOICES[option])
         if option == "gap" and not 0 < value <= 1:
             raise ConfigurationError(f"gap must be above 0 and at most 1, got {value:g}")
+    gap, loss = float(options.get("gap", 0.0)), float(options.get("loss", 0.5))
+    if name == "arms" and gap > loss:
+        raise ConfigurationError(f"gap {gap:g} is above loss {loss:g}: the best arm would lose less than nothing")
     if actions != "arms" and dimension < 1:
         raise ConfigurationError(f"world {name} needs a dimension of at least 1, got {dimension}")
     if actions == "points":
