@@ -58,18 +58,26 @@ def _planned(study: Study) -> tuple[dict[str, Any], float, float]:
     """The row of the plan, and the processor seconds of the command, without and with what was compiled before."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        fields = {name: value for name, value in msgspec.to_builtins(study).items() if value is not None}
-        (folder / "study.toml").write_bytes(msgspec.toml.encode(fields))
+        (folder / "study.toml").write_text(_toml(study))
         seconds = [_plan_in_a_process(folder), _plan_in_a_process(folder)]
         (row,) = json.loads((folder / "plan.json").read_text())["rows"]
     return row, *seconds
+
+
+def _toml(study: Study) -> str:
+    fields = {name: value for name, value in msgspec.to_builtins(study).items() if value is not None}
+    tables = {name: fields.pop(name) for name in ("region", "options", "tuning")}
+    lines = [f"{name} = {json.dumps(value)}" for name, value in fields.items()]
+    for name, table in tables.items():
+        lines += [f"[{name}]", *(f"{key} = {json.dumps(value)}" for key, value in table.items())]
+    return "\n".join(lines)
 
 
 def _plan_in_a_process(folder: Path) -> float:
     command = [sys.executable, "-m", "sottovoce", "plan", "study.toml", "--json", "plan.json"]
     before = os.times()
     subprocess.run(
-        command, cwd=folder, check=True, stdout=subprocess.DEVNULL, env=os.environ | {"SOTTOVOCE_CACHE": "cache"}
+        command, cwd=folder, check=True, capture_output=True, env=os.environ | {"SOTTOVOCE_CACHE": "cache"}
     )
     after = os.times()
     return after.children_user + after.children_system - before.children_user - before.children_system

@@ -252,5 +252,5 @@ def test_without_the_package_digits_say_what_to_install(monkeypatch: pytest.Monk
     import sys
 
     monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
-    with pytest.raises(ConfigurationError, match="pip install scikit-learn"):
+    with pytest.raises(ConfigurationError, match=r"pip install .sottovoce\[data\]"):
         world_of("digits", arms=10, dimension=50)

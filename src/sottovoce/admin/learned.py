@@ -26,13 +26,6 @@ def names(contract: Contract) -> list[str]:
     return [f"{action}: {name}" for action in contract.actions for name in own] if contract.actions else own
 
 
-def cell(value: Any) -> str:
-    """A value in a table."""
-    if isinstance(value, float):
-        return f"{value:,.0f}" if abs(value) >= 100 or value == int(value) else f"{value:.3f}"
-    return "-" if value is None else str(value)
-
-
 def _in_rewards(contract: Contract, row: dict[str, Any]) -> dict[str, Any]:
     """The server counts losses; people speak of rewards."""
     outcomes = outcomes_of(contract)

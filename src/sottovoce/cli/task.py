@@ -240,7 +240,7 @@ def _named(contract: "Contract", recommendation: Any) -> str:
 
 def print_learned(console: "Console", summary: "Summary", rows: list[dict[str, Any]]) -> None:
     """What the server has learned; see `fleet.learned`."""
-    from sottovoce.admin.learned import cell
+    from sottovoce.report.page import cell
 
     if not rows:
         return

@@ -8,13 +8,12 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from sottovoce.admin.learned import cell
 from sottovoce.fleet.compare import Band
 from sottovoce.fleet.run import FleetResult
 from sottovoce.protocol.contract import Contract
 from sottovoce.protocol.wire import Summary
 from sottovoce.report.figure import CHOSEN, DOTTED, UNIFORM, grid, panels, svg_of
-from sottovoce.report.page import footer, table, whole_page
+from sottovoce.report.page import cell, footer, table, whole_page
 
 
 class Story(NamedTuple):

@@ -5,6 +5,7 @@ import platform
 from collections.abc import Iterable, Sequence
 from importlib import metadata
 from string import Template
+from typing import Any
 
 
 def whole_page(heading: str, body: str) -> str:
@@ -31,6 +32,17 @@ def _row(kind: str, cells: Sequence[str], words: int, mark: str) -> str:
     sides = [""] * words + [" class='n'"] * (len(cells) - words)
     texts = (f"<{kind}{side}>{html.escape(cell)}</{kind}>" for side, cell in zip(sides, cells, strict=True))
     return f"<tr{mark}>{''.join(texts)}</tr>"
+
+
+def cell(value: Any) -> str:
+    """A value as it stands in a table.
+
+    >>> cell(0.12345), cell(1234.5), cell(None), cell("ucb")
+    ('0.123', '1,234', '-', 'ucb')
+    """
+    if isinstance(value, float):
+        return f"{value:,.0f}" if abs(value) >= 100 or value == int(value) else f"{value:.3f}"
+    return "-" if value is None else str(value)
 
 
 def footer(*sentences: str) -> str:
