@@ -76,9 +76,7 @@ def _toml(study: Study) -> str:
 def _plan_in_a_process(folder: Path) -> float:
     command = [sys.executable, "-m", "sottovoce", "plan", "study.toml", "--json", "plan.json"]
     before = os.times()
-    subprocess.run(
-        command, cwd=folder, check=True, capture_output=True, env=os.environ | {"SOTTOVOCE_CACHE": "cache"}
-    )
+    subprocess.run(command, cwd=folder, check=True, capture_output=True, env=os.environ | {"SOTTOVOCE_CACHE": "cache"})
     after = os.times()
     return after.children_user + after.children_system - before.children_user - before.children_system
 
