@@ -1,4 +1,4 @@
-"""Write docs/algorithms.md from the catalogue in core/presets, so that the manual cannot lag behind the code.
+"""Write docs/algorithms.md from the catalogue in catalogue/presets, so that the manual cannot lag behind the code.
 
 python scripts/catalogue.py            write the page
 python scripts/catalogue.py --check    exit 1 if the page is not what would be written
@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from sottovoce.catalogue.guide import GUIDE
 from sottovoce.catalogue.task import Algorithm, algorithms
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "algorithms.md"
@@ -23,11 +24,15 @@ learns. What differs is what the offer says and what the server makes of the rep
 
 ```console
 $ sottovoce algorithms
+$ sottovoce algorithms --setting convex
 ```
 
 Each algorithm has at least two presets. `paper` is the algorithm box of the paper, constants included, so that a
 theorem can be checked. `practical` is what we recommend and what every command takes unless told otherwise.
 """
+
+GUIDANCE = "## Which one should I use?\n\n"
+EVERY = "## All of them\n\n"
 
 CLOSING = """
 The papers:
@@ -59,8 +64,11 @@ def page(catalogue: dict[str, Algorithm]) -> str:
         ("name", "setting", "bound on the regret", "presets"),
         [(f"[`{name}`](#{name})", a.setting, a.bound, _codes(a.presets)) for name, a in _items(catalogue, names)],
     )
+    advice = _table(
+        ("you have", "take", "why"), [(a.situation, f"[`{a.learner}`](#{a.learner})", a.why) for a in GUIDE]
+    )
     sections = [_section(name, algorithm) for name, algorithm in _items(catalogue, names)]
-    return "\n".join([OPENING, table.rstrip(), *sections, CLOSING])
+    return "\n".join([OPENING, GUIDANCE + advice, EVERY + table.rstrip(), *sections, CLOSING])
 
 
 def _items(catalogue: dict[str, Algorithm], names: list[str]) -> list[tuple[str, Algorithm]]:

@@ -11,9 +11,12 @@ from pathlib import Path
 
 import pytest
 
+import sottovoce as sottovoce_package
 from catalogue import made_up_ratings
+from sottovoce.catalogue.guide import GUIDE
 from sottovoce.catalogue.task import algorithms
 from sottovoce.cli import main
+from sottovoce.protocol.errors import ConfigurationError, UnknownName
 
 SIMULATE_FIELDS = {
     "role", "learner", "preset", "mechanism", "world", "dimension", "arms", "options", "epsilon", "delta", "rounds",
@@ -191,6 +194,22 @@ def test_the_published_run_is_replayed(tmp_path: Path):
         (("simulate", "--learner", "fkm", "--dimension", "2", "--arms", "3"), "leave arms out (got 3)"),
         (("simulate", "nowhere.toml"), "cannot read nowhere.toml"),
         (("simulate", "nowhere.toml", "--epsilon", "2"), "--epsilon cannot be combined with a study file"),
+        (("simulate", "--learner", "kl-ucb", "--gap", "2"), "gap must be above 0 and at most 1, got 2"),
+        (("plan", "--learner", "kl-ucb", "--gap", "0"), "gap must be above 0 and at most 1, got 0"),
+        (("simulate", "--learner", "kl-ucb", "--gap", "0.8"), "gap 0.8 is above loss 0.5"),
+        (("simulate", "--learner", "kl-ucb", "--option", "gpa=0.1"), "'gpa'; choose one of: alpha, gap, loss, losses"),
+        (("simulate", "--learner", "kl-ucb", "--option", "gpa=0.1"), "(did you mean gap?)"),
+        (("simulate", "--learner", "kl-ucb", "--option", "arms=4"), "arms is no option of a world"),
+        (("simulate", "--learner", "kl-ucb", "--tune", "arm=4"), "(did you mean arms?)"),
+        (("simulate", "--learner", "kl-ucb", "--world", "lineer"), "(did you mean linear?)"),
+        (("plan", "--learner", "kl-ucb", "--world", "movielens"), "chooses among arms; world 'movielens' offers"),
+        (
+            ("plan", "--learner", "linucb", "--world", "digits", "--arms", "12", "--dimension", "24"),
+            "world digits has 2 to 10 arms, got 12",
+        ),
+        (("plan", "--learner", "oful", "--dimension", "3"), "oful hears raw data"),
+        (("audit",), "say what to audit: a task file, --all or --mechanism NAME"),
+        (("algorithms", "--setting", "quantum"), "no setting contains 'quantum'; the settings are"),
     ],
     ids=lambda part: " ".join(part) if isinstance(part, tuple) else "",
 )
@@ -198,3 +217,110 @@ def test_what_cannot_work_is_refused_in_one_sentence(arguments: tuple[str, ...],
     said = refused(*arguments)
     assert says in " ".join(said.split())
     assert "Traceback" not in said
+
+
+def typed(*words: str) -> str:
+    """What the command prints; in this process."""
+    said = io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(said):
+        patch.setattr(sys, "argv", ["sottovoce", *words])
+        patch.setenv("COLUMNS", "80")
+        with pytest.raises(SystemExit) as left:
+            main()
+    assert not left.value.code
+    return said.getvalue()
+
+
+def one_sentence(said: str) -> str:
+    assert "Traceback" not in said
+    return " ".join(said.split())
+
+
+def test_results_that_cannot_be_written_are_refused_before_anything_is_computed(tmp_path: Path):
+    file = tmp_path / "file"
+    file.write_text("mine")
+    assert "as the folder of results: it is a file" in one_sentence(refused("simulate", *SMALL, "--out", str(file)))
+    below = one_sentence(refused("simulate", *SMALL, "--out", str(file / "below")))
+    assert "as the folder of results: Not a directory" in below
+    assert "cannot write" in one_sentence(refused("simulate", *SMALL, "--json", str(file / "rows.json")))
+    assert "Is a directory" in one_sentence(refused("plan", *SMALL[:2], "--json", str(tmp_path)))
+    assert "it is a file" in one_sentence(refused("reproduce", "table1", "--out", str(file)))
+    assert file.read_text() == "mine"
+    assert os.listdir(tmp_path) == ["file"]
+
+
+@pytest.mark.parametrize(
+    ("package", "words", "extra"),
+    [
+        ("pyarrow", ("simulate", *SMALL, "--parquet", "--out", "out"), "parquet"),
+        ("jax", ("simulate", *SMALL), "sim"),
+        ("rich", ("algorithms",), "sim"),
+        ("granian", ("serve",), "server"),
+    ],
+)
+def test_a_missing_package_is_named_with_the_extra_that_brings_it(
+    package: str, words: tuple[str, ...], extra: str, tmp_path: Path
+):
+    """In a process that cannot import the package; the square brackets must survive."""
+    program = (
+        f"import sys; sys.modules[{package!r}] = None; sys.argv = ['sottovoce', *{words!r}]\n"
+        "from sottovoce.cli import main; main()"
+    )
+    environment = os.environ | {"COLUMNS": "200", "NO_COLOR": "1", "SOTTOVOCE_ADMIN_TOKEN": "t" * 32}
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=60, env=environment
+    )
+    assert done.returncode == 2, done.stderr
+    wanted = f"{package} is not installed; this command needs it: pip install 'sottovoce[{extra}]'"
+    assert wanted in one_sentence(done.stderr)
+
+
+def test_a_study_file_with_a_wrong_field_or_letter_says_what_may_be_meant(tmp_path: Path):
+    file = tmp_path / "study.toml"
+    file.write_text('lerner = "ucb"\n')
+    said = one_sentence(refused("simulate", str(file)))
+    assert "unknown field of" in said
+    assert "(did you mean learner?)" in said
+    file.write_text('learner = "ucb"\n', encoding="utf-16")
+    assert "it is not a text in UTF-8" in one_sentence(refused("plan", str(file)))
+    file.write_text("")
+    assert "missing required field `learner`" in one_sentence(refused("plan", str(file)))
+    file.write_text('id = "x"\n')
+    assert "is a live task, not a study; `sottovoce plan" in one_sentence(refused("simulate", str(file)))
+
+
+def test_the_page_says_of_every_row_who_heard_what(small: Path):
+    page = (small / "out" / "report.html").read_text()
+    assert "In the rows with a promise the server saw noisy reports only." in page
+    assert "In the row “no privacy” it heard raw data" in page
+
+
+def test_a_best_arm_study_shows_its_answers_before_its_regret(tmp_path: Path):
+    small = ("--learner", "sequential-halving", "--arms", "3", "--rounds", "60", "--seeds", "2", "--epsilon", "20")
+    said = typed("simulate", *small, "--out", str(tmp_path / "out"))
+    assert "Epsilon 20 is simulated only: devices refuse a report above epsilon 12." in " ".join(said.split())
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert page.index("The answers") < page.index("Regret at the end")
+    assert page.index("share of runs with the right answer") < page.index("cumulated regret")
+    assert (tmp_path / "out" / "answers.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_version_the_settings_and_the_advice_are_printed():
+    assert typed("--version").strip() == f"sottovoce {sottovoce_package.__version__}"
+    convex = typed("algorithms", "--setting", "Convex")
+    assert "fkm" in convex
+    assert "linucb" not in convex.split("Which one should I use?")[0]
+    assert {advice.learner for advice in GUIDE} <= set(algorithms())
+
+
+def test_the_package_lists_what_it_loads_later():
+    assert {"simulate", "halves", "Trace", "calibrate"} <= set(dir(sottovoce_package))
+
+
+def test_a_wrong_keyword_and_a_bare_number_are_named_first():
+    with pytest.raises(UnknownName, match=r"'dim'.*did you mean dimension\?"):
+        sottovoce_package.task("linucb", dim=4, arms=3, rounds=10, epsilon=1.0)
+    with pytest.raises(UnknownName, match=r"'n_arms'.*did you mean arms\?"):
+        sottovoce_package.task("ucb", n_arms=3, rounds=10, epsilon=1.0)
+    with pytest.raises(ConfigurationError, match=r"must be a Budget, as in sottovoce.budget\(1.0\); got 1.0"):
+        sottovoce_package.calibrate("levels", sottovoce_package.Interval(), 1.0)

@@ -20,7 +20,8 @@ from catalogue import made_up_ratings
 from sottovoce.catalogue.task import Algorithm, algorithms
 from sottovoce.cli import main
 from sottovoce.lab.movielens.replay import Replay
-from sottovoce.lab.study.cells import Study, cells_of, run_cells
+from sottovoce.lab.study.cells import cells_of, run_cells
+from sottovoce.lab.study.file import Study
 from sottovoce.learners import LEARNERS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -123,9 +124,11 @@ def test_the_skeleton_for_contributors_is_an_algorithm(monkeypatch: pytest.Monke
 def test_the_commands_of_a_page_are_understood(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Every line goes through the real command line up to the point where it would start to compute."""
     understood = []
-    simulate, audit = (importlib.import_module(f"sottovoce.{name}") for name in ("cli.simulate", "privacy.audit"))
+    simulate, audit = (importlib.import_module(f"sottovoce.{name}") for name in ("cli.simulate", "lab.audit"))
     monkeypatch.setattr(simulate, "run", lambda study, *_, **__: understood.extend(cells_of(study)))
     monkeypatch.setattr(audit, "audit_all", lambda subjects, *_, **__: understood.extend(subjects) or iter(()))
+    tiny = lambda study: msgspec.structs.replace(study, rounds=20, seeds=1)  # noqa: E731
+    monkeypatch.setattr(importlib.import_module("sottovoce.lab.plan"), "shortened", tiny)
     table1 = importlib.import_module("sottovoce.lab.table1.measure")
     monkeypatch.setattr(table1, "measure", lambda **_: iter(()))
     data = made_up_ratings(tmp_path / "ml-100k" / "u.data")

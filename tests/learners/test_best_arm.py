@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from catalogue import ready
-from sottovoce.lab.study.cells import Study, cells_of
+from sottovoce.lab.study.cells import cells_of
+from sottovoce.lab.study.file import Study
 from sottovoce.learners.pure_exploration.sequential_halving import halving
 from sottovoce.learners.pure_exploration.successive_rejects import rejects
 from sottovoce.protocol.errors import ConfigurationError

@@ -10,7 +10,8 @@ from scipy import optimize, special
 
 from catalogue import ready
 from sottovoce import halves, task
-from sottovoce.lab.study.cells import Study, cells_of
+from sottovoce.lab.study.cells import cells_of
+from sottovoce.lab.study.file import Study
 from sottovoce.privacy.domains import MomentEstimate
 from sottovoce.sim.comparators.gloc import nearest_in_ball
 from sottovoce.sim.comparators.raw import RawAnswer

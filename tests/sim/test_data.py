@@ -10,7 +10,8 @@ import sottovoce as sv
 from catalogue import made_up_ratings
 from sottovoce.lab.movielens import replay as published
 from sottovoce.lab.movielens.replay import replay
-from sottovoce.lab.study.cells import Study, cells_of, notices_of, run_cells
+from sottovoce.lab.study.cells import cells_of, notices_of, run_cells
+from sottovoce.lab.study.file import Study
 from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.sim import ratings
 from sottovoce.sim.ratings import LICENCE, ratings_of
@@ -181,7 +182,7 @@ def test_a_study_says_whose_data_it_used(file: Path):
         rounds=10,
         options={"path": str(file)},
     )
-    assert notices_of(study) == [f"Data: ua.base. {LICENCE}"]
+    assert notices_of(cells_of(study)) == [f"Data: ua.base. {LICENCE}"]
     assert "Harper" in LICENCE
     assert "no redistribution" in LICENCE
 
@@ -221,7 +222,7 @@ def test_linear_models_learn_digits():
     (curve,) = run_cells(study, [cell])
     uniform = 2 * 3 / 4 * study.rounds
     assert curve.regret[:, -1].mean() < uniform / 2
-    assert "Alpaydin" in notices_of(study)[0]
+    assert "Alpaydin" in notices_of([cell])[0]
 
 
 def test_the_right_digit_is_not_shown_but_pays():
@@ -251,5 +252,5 @@ def test_without_the_package_digits_say_what_to_install(monkeypatch: pytest.Monk
     import sys
 
     monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
-    with pytest.raises(ConfigurationError, match="pip install scikit-learn"):
+    with pytest.raises(ConfigurationError, match=r"pip install .sottovoce\[data\]"):
         world_of("digits", arms=10, dimension=50)

@@ -39,6 +39,18 @@ def test_a_seed_gives_the_same_run_whoever_runs_beside_it():
     assert len({tuple(row) for row in many.regret}) == 4
 
 
+def test_a_trace_is_a_table_with_a_row_for_each_seed_and_checkpoint():
+    each = ready("tsallis-inf")
+    trace = simulate(each.learner, each.user, each.world, rounds=300, mechanism=each.mechanism, seeds=2)
+    table = trace.table()
+    assert {name: column.shape for name, column in table.items()} == dict.fromkeys(("seed", "rounds", "regret"), (200,))
+    assert (table["seed"][150], table["rounds"][150], table["regret"][150]) == (
+        1,
+        trace.rounds[50],
+        trace.regret[1, 50],
+    )
+
+
 def test_another_seed_gives_other_runs():
     each = ready("tsallis-inf")
     first, second = (

@@ -6,7 +6,7 @@ import pytest
 from sottovoce.catalogue.task import algorithms
 from sottovoce.lab.table1 import measure
 from sottovoce.lab.table1.fit import Exponent, exponent
-from sottovoce.lab.table1.report import verdict, write_table1
+from sottovoce.lab.table1.page import verdict, write_table1
 from sottovoce.lab.table1.rows import ROWS
 from sottovoce.sim.worlds import WORLDS
 
@@ -44,7 +44,7 @@ def small() -> list[measure.Measured]:
     row = next(row for row in ROWS if row.name == "arms-stochastic")._replace(horizons=(500, 1000, 1500), seeds=4)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(measure, "CHUNK", 500)
-        return measure._measure_row(row, quick=False)
+        return measure.measure_row(row, quick=False)
 
 
 def test_a_row_is_measured_for_both_presets_against_both_quantities(small: list[measure.Measured]):

@@ -33,10 +33,3 @@ def coefficients(offers: ByModel) -> list[str]:
     for name, field in sorted(offers.fields.items()):
         own += [f"{name} {value}" for value in field.values] if isinstance(field, Category) else [name]
     return [f"{action}: {name}" for action in offers.actions for name in own] if offers.actions else own
-
-
-def cell(value: Any) -> str:
-    """A value in a table."""
-    if isinstance(value, float):
-        return f"{value:,.0f}" if abs(value) >= 100 or value == int(value) else f"{value:.3f}"
-    return "-" if value is None else str(value)

@@ -18,6 +18,9 @@ from sottovoce.protocol.strict import Strict
 DEFAULT_DELTA = 1e-5
 """For presets whose mechanism needs a delta, when nobody chose one."""
 
+SHAPE = ("arms", "delta", "dimension", "epsilon", "region", "rounds")
+"""The keywords of `task` that are not numbers of a preset."""
+
 
 class Task(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All that both halves of a simulation need; names are looked up by each half."""
@@ -162,17 +165,17 @@ def task(
     if preset not in algorithm.presets:
         raise UnknownName(f"preset of {learner}", preset, algorithm.presets)
     chosen = algorithm.presets[preset]
+    gate, tuning = chosen["gate"], dict(chosen.get("tuning", {}))
+    domain = dict(gate["domain"])
+    for name, value in numbers.items():
+        if name not in tuning and (name not in domain or name == "kind"):
+            raise UnknownName(f"tuning of {learner}", name, {*tuning, *domain} - {"kind"}, SHAPE)
+        (tuning if name in tuning else domain)[name] = value
     _check(algorithm, learner, arms, dimension, rounds)
     pure = not needs_delta(learner, preset)
     if pure and delta:
         raise ConfigurationError(f"{learner} {preset} promises epsilon alone; leave delta out (got {delta:g})")
     spent = budget(epsilon, 0.0 if pure else DEFAULT_DELTA if delta is None else delta)
-    gate, tuning = chosen["gate"], dict(chosen.get("tuning", {}))
-    domain = dict(gate["domain"])
-    for name, value in numbers.items():
-        if name not in tuning and (name not in domain or name == "kind"):
-            raise UnknownName(f"tuning of {learner}", name, {*tuning, *domain} - {"kind"})
-        (tuning if name in tuning else domain)[name] = value
     shape = _region(algorithm, learner, region, dimension)
     whole = {"dimension": dimension, "size": free_coordinates(shape, dimension)}
     return Task(

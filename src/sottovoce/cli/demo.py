@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from sottovoce.admin.remote import Remote
     from sottovoce.catalogue.task_file import TaskFile
-    from sottovoce.fleet.report import Story
+    from sottovoce.fleet.story import Story
 
 HOST = "127.0.0.1"
 CONNECTIONS = 4
@@ -42,7 +42,7 @@ def demo(
     from rich.console import Console
 
     from sottovoce.catalogue.task_file import load_task_file
-    from sottovoce.fleet.report import page_of
+    from sottovoce.fleet.story import page_of
 
     console, tasks = Console(), [load_task_file(file) for file in files]
     with tempfile.TemporaryDirectory() as data, running_server(Path(data)) as (server, remote):
@@ -59,18 +59,18 @@ def _run(console: "Console", server: str, remote: "Remote", file: "TaskFile", pe
     from sottovoce.admin.learned import learned
     from sottovoce.cli.devices import print_result
     from sottovoce.cli.task import print_learned
-    from sottovoce.fleet.compare import interval_of
-    from sottovoce.fleet.report import Story
+    from sottovoce.fleet.compare import band_of
     from sottovoce.fleet.run import run_fleet
+    from sottovoce.fleet.story import Story
 
     contract = remote.contract(remote.create(file).id)
     with progress_bar(contract.id, people) as advance:
         result = run_fleet(server, contract.id, people, seed=seed, connections=CONNECTIONS, progress=advance)
-    interval = interval_of(contract, result.world, len(result.curve))
-    story = Story(contract, result, interval, *learned(contract, remote))
+    band = band_of(contract, result.world, len(result.curve))
+    story = Story(contract, result, band, *learned(contract, remote))
     console.print()
-    print_result(console, contract, result, interval)
-    verdict = "inside" if interval.holds(result.regret) else "outside"
+    print_result(console, contract, result, band)
+    verdict = "inside" if band.holds(result.regret) else "outside"
     console.print(f"{verdict} the range of 99 of 100 simulated runs in the same world", style="dim", highlight=False)
     print_learned(console, story.summary, story.rows)
     return story

@@ -1,11 +1,10 @@
 """`sottovoce devices`: a fleet of simulated people with real devices against a server; also the load generator."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sottovoce.cli.output import progress_bar, table_of, write_rows
+from sottovoce.cli.output import JsonFile, progress_bar, table_of, write_rows
 from sottovoce.cli.task import HERE, Server, print_learned
 from sottovoce.protocol.errors import ConfigurationError
 
@@ -13,7 +12,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from sottovoce.fleet.compare import Interval
+    from sottovoce.fleet.compare import Band
     from sottovoce.fleet.run import FleetResult
     from sottovoce.protocol.contract import Contract
 
@@ -28,14 +27,14 @@ def devices(
     rush: Annotated[bool, typer.Option("--rush", help="Wait for nobody: generate load.")] = False,
     connections: Annotated[int, typer.Option(help="So many people are served at once.")] = 4,
     compare: Annotated[bool, typer.Option("--compare", help="Run the simulator beside it.")] = False,
-    json: Annotated[Path | None, typer.Option(help="Write the rows to this file.", dir_okay=False)] = None,
+    json: JsonFile = None,
 ) -> None:
     """Let simulated people with real devices answer a task over HTTP, and say what was learned and what it cost."""
     from rich.console import Console
 
     from sottovoce.admin.learned import learned
     from sottovoce.admin.remote import Remote
-    from sottovoce.fleet.compare import interval_of
+    from sottovoce.fleet.compare import band_of
     from sottovoce.fleet.run import run_fleet
 
     if compare and (rush or epsilon is not None):
@@ -49,31 +48,29 @@ def devices(
             server, task, people, visits, seed=seed, lockstep=not rush, connections=connections, epsilon=epsilon,
             progress=advance,
         )  # fmt: skip
-    interval = interval_of(contract, result.world, len(result.curve)) if compare else None
-    print_result(console, contract, result, interval)
+    band = band_of(contract, result.world, len(result.curve)) if compare else None
+    print_result(console, contract, result, band)
     console.print(f"{result.reports / max(result.sending, 1e-9):,.0f} reports a second while sending", style="dim")
     print_learned(console, *learned(contract, remote))
     write_rows(json, [result.row()])
 
 
-def print_result(
-    console: "Console", contract: "Contract", result: "FleetResult", interval: "Interval | None" = None
-) -> None:
+def print_result(console: "Console", contract: "Contract", result: "FleetResult", band: "Band | None" = None) -> None:
     """The outcome of a run, beside uniform play and (where it was run) the simulator."""
-    console.print(result_table(contract, result, interval))
+    console.print(result_table(contract, result, band))
     each = result.reports / max(result.people, 1)
     console.print(
         f"epsilon {result.epsilon:g} a report; {each:.2g} reports a person on average", style="dim", highlight=False
     )
 
 
-def result_table(contract: "Contract", result: "FleetResult", interval: "Interval | None" = None) -> "Table":
+def result_table(contract: "Contract", result: "FleetResult", band: "Band | None" = None) -> "Table":
     """One row; fits 80 columns."""
     from sottovoce.catalogue.task import learning_of
 
     columns = ["people", "reports", "refused", "regret", "uniform", "epsilon", "bytes", "seconds"]
     title = f"{contract.title or contract.id}: {learning_of(contract).learner}"
-    table = table_of(title, *columns, *(["simulator"] if interval else []))
+    table = table_of(title, *columns, *(["simulator"] if band else []))
     cells = [
         f"{result.people:,}",
         f"{result.acknowledged:,}",
@@ -84,7 +81,7 @@ def result_table(contract: "Contract", result: "FleetResult", interval: "Interva
         f"{result.bytes_per_report}",
         f"{result.seconds:.1f}",
     ]
-    if interval:
-        cells.append(f"{interval.low[-1]:,.0f} to {interval.high[-1]:,.0f}")
+    if band:
+        cells.append(f"{band.low[-1]:,.0f} to {band.high[-1]:,.0f}")
     table.add_row(*cells)
     return table

@@ -1,16 +1,17 @@
 """`sottovoce reproduce`: published experiments, run again."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sottovoce.cli.output import table_of, write_rows
+from sottovoce.cli.output import JsonFile, folder, table_of, words, write_rows
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from sottovoce.lab.study.cells import Cell, Study
+    from sottovoce.lab.study.cells import Cell
+    from sottovoce.lab.study.file import Study
     from sottovoce.lab.table1.measure import Measured
     from sottovoce.sim.worlds.movielens import MovieLens
 
@@ -25,16 +26,17 @@ reproduce = typer.Typer(help="Run published experiments again.", no_args_is_help
 def table1(
     quick: Annotated[bool, typer.Option("--quick", help="Three horizons a row, half the seeds; minutes.")] = False,
     out: Annotated[Path, typer.Option(help="Folder of the figures and the page.")] = Path("results/table1"),
-    json: Annotated[Path | None, typer.Option(help="Write the rows to this file.", dir_okay=False)] = None,
+    json: JsonFile = None,
 ) -> None:
     """Measure Table 1 of the paper: exponents in rounds and in epsilon, next to the theorems."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     from sottovoce.lab.table1.measure import measure
-    from sottovoce.lab.table1.report import write_table1
+    from sottovoce.lab.table1.page import write_table1
     from sottovoce.lab.table1.rows import ROWS
 
+    place = folder(out)
     columns = (TextColumn("{task.description:34}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         job = bar.add_task("", total=len(ROWS) + 1)
@@ -43,14 +45,15 @@ def table1(
     console.print(_exponents(measured))
     console.print()
     console.print(EXPONENTS, style="dim", highlight=False)
-    page = write_table1(out, measured, quick=quick)
+    page = write_table1(place, measured, quick=quick)
     console.print(f"report: {page}", highlight=False, soft_wrap=True)
     write_rows(json, [m.as_row() for m in measured])
 
 
 def _exponents(measured: "list[Measured]") -> "Table":
     """A line for each row and quantity; fits 80 columns."""
-    table = table_of("Table 1, measured", "row", "against", "theorem", "practical", "left", "paper", "shown")
+    columns = (words("row"), words("against"), "theorem", "practical", "left", "paper", "shown")
+    table = table_of("Table 1, measured", *columns)
     paper = {(m.row, m.quantity): m for m in measured if m.preset == "paper"}
     for m in measured:
         if m.preset != "practical":
@@ -77,7 +80,7 @@ def movielens(
     seed: Annotated[int, typer.Option(help="Where the seeds start.")] = 0,
     out: Annotated[Path | None, typer.Option(help="Folder of results (default: results/NAME).")] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Run again what the folder already holds.")] = False,
-    json: Annotated[Path | None, typer.Option(help="Write the rows to this file.", dir_okay=False)] = None,
+    json: JsonFile = None,
 ) -> None:
     """Recommend movies of MovieLens 100K as in the code published with Zheng et al. 2020, at budgets that protect.
 
@@ -86,12 +89,12 @@ def movielens(
     from rich.console import Console
 
     from sottovoce.cli.simulate import run
-    from sottovoce.lab.study.cells import Study
+    from sottovoce.lab.study.cells import cells_of
+    from sottovoce.lab.study.file import Study
     from sottovoce.sim.worlds.movielens import movielens_of
 
-    world = movielens_of(dimension=rank, arms=movies, path=str(data or ""))
     if replay:
-        _replay(world, rounds, json)
+        _replay(movielens_of(dimension=rank, arms=movies, path=str(data or "")), rounds, json)
         return
     options = {"scale": scale, "path": str(data) if data else None, "rotate": rotate}
     study = Study(
@@ -106,12 +109,14 @@ def movielens(
         seed=seed,
         options={name: value for name, value in options.items() if value is not None},
     )
-    run(study, out, beside=_as_published(study), fresh=fresh, parquet=False, json=json)
+    cells = cells_of(study)
+    world: Any = cells[0].world
+    run(study, [*cells, _as_published(study, world)], out, fresh=fresh, parquet=False, json=json)
     lost = f"{rounds * world.longest_regret():,.0f}"
     Console().print(f"Hearing nobody: always the longest feature loses {lost} in as many rounds.", highlight=False)
 
 
-def _as_published(study: "Study") -> "list[Cell]":
+def _as_published(study: "Study", world: "MovieLens") -> "Cell":
     """The paper's algorithm at the published budget; the replay is of the published code."""
     from sottovoce.catalogue.task import task
     from sottovoce.lab.movielens.replay import BUDGET
@@ -120,7 +125,7 @@ def _as_published(study: "Study") -> "list[Cell]":
     arms, dimension, rounds = study.arms, study.dimension, study.rounds
     epsilon, delta = BUDGET
     contract = task("linucb", "paper", arms=arms, dimension=dimension, rounds=rounds, epsilon=epsilon, delta=delta)
-    return [Cell("paper", "movielens", contract)]
+    return Cell("paper", "movielens", world, contract)
 
 
 def _replay(world: "MovieLens", rounds: int, json: Path | None) -> None:

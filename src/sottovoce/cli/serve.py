@@ -19,12 +19,7 @@ def serve(
     rate: Annotated[float, typer.Option(help="Requests a second for each client address; 0 is no limit.")] = 2000.0,
 ) -> None:
     """Run the server: offers out, private reports in, learning beside. The admin token is SOTTOVOCE_ADMIN_TOKEN."""
-    try:
-        from sottovoce.server.serve import serve as run
-    except ModuleNotFoundError as error:
-        raise ConfigurationError(
-            f"the server needs its extras ({error.name}): pip install 'sottovoce[server]'"
-        ) from error
+    from sottovoce.server.serve import serve as run
 
     run(data, host=host, port=_checked(host, port), token=os.environ.get("SOTTOVOCE_ADMIN_TOKEN", ""), rate=rate)
 

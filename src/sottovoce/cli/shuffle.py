@@ -1,18 +1,17 @@
 """`sottovoce shuffle`: what a trusted shuffler adds to the promise of each device."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from sottovoce.cli.output import table_of, write_rows
+from sottovoce.cli.output import JsonFile, table_of, write_rows
 
 
 def shuffle(
     epsilon: Annotated[list[float], typer.Option(help="Local budget of one report; may be repeated.")],
     people: Annotated[list[int], typer.Option(help="Reports that are mixed, one a person; may be repeated.")],
     delta: Annotated[float, typer.Option(help="Of the promise for all reports together.")] = 1e-6,
-    json: Annotated[Path | None, typer.Option(help="Write the rows to this file.", dir_okay=False)] = None,
+    json: JsonFile = None,
 ) -> None:
     """Compute the epsilon of many pure reports that a trusted shuffler mixes before anybody reads them."""
     from rich.console import Console

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sottovoce.cli.output import table_of
+from sottovoce.cli.output import table_of, words
 from sottovoce.protocol.errors import UnknownName, Unreachable
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def list_tasks(server: Server = HERE) -> None:
     from sottovoce.catalogue.task import learning_of
     from sottovoce.protocol.contract import contract_from
 
-    table = table_of("Tasks", "task", "title", "epsilon", "expires", "state")
+    table = table_of("Tasks", words("task"), words("title", wraps=True), "epsilon", "expires", words("state"))
     for listed in _remote(server).tasks():
         contract = contract_from(bytes(listed.contract))
         title = contract.title or learning_of(contract).learner
@@ -173,12 +173,13 @@ def _print_task(remote: "Remote", id: str) -> None:
 
 def print_learned(console: "Console", summary: "Summary", rows: list[dict[str, Any]]) -> None:
     """What the server has learned; see `admin.learned`."""
-    from sottovoce.admin.learned import cell
+    from sottovoce.report.page import cell
 
     if not rows:
         return
     title = f"Learned from {summary.reports:,} private reports"
-    table = table_of(title, *rows[0])
+    first, *numbers = rows[0]
+    table = table_of(title, words(first), *numbers)
     table.min_width = len(title)
     for row in rows:
         table.add_row(*(cell(value) for value in row.values()))

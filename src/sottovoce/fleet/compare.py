@@ -12,7 +12,7 @@ from sottovoce.sim.halves import halves
 from sottovoce.sim.run import simulate
 
 
-class Interval(NamedTuple):
+class Band(NamedTuple):
     """The central 99 % of single simulated runs, after so many rounds each."""
 
     rounds: NDArray[np.int64]
@@ -21,11 +21,11 @@ class Interval(NamedTuple):
     high: NDArray[np.float64]
 
     def holds(self, regret: float) -> bool:
-        """Does a run that ended with this regret end within the interval?"""
+        """Does a run that ended with this regret end within the band?"""
         return bool(self.low[-1] <= regret <= self.high[-1])
 
 
-def interval_of(contract: Contract, world: Any, people: int, *, seeds: int = 256, seed: int = 1) -> Interval:
+def band_of(contract: Contract, world: Any, people: int, *, seeds: int = 256, seed: int = 1) -> Band:
     """Runs of so many people in this very world, with models published as the server does and no delay."""
     learner, user, mechanism = halves(task_of(contract))
     trace = simulate(
@@ -39,4 +39,4 @@ def interval_of(contract: Contract, world: Any, people: int, *, seeds: int = 256
         publish_every=learning_of(contract).publish_every,
     )
     low, high = np.quantile(trace.regret, [0.005, 0.995], axis=0)
-    return Interval(trace.rounds, low, trace.regret.mean(axis=0), high)
+    return Band(trace.rounds, low, trace.regret.mean(axis=0), high)

@@ -12,7 +12,7 @@ from sottovoce.privacy import grid, levels, sphere
 from sottovoce.privacy.domains import Domain
 from sottovoce.privacy.kind import Kind, Mechanism
 from sottovoce.protocol.budget import Budget
-from sottovoce.protocol.errors import BrokenPromise, UnknownName
+from sottovoce.protocol.errors import BrokenPromise, ConfigurationError, UnknownName
 
 MECHANISMS: dict[str, Kind[Any]] = {
     "levels": levels.KIND,
@@ -46,6 +46,8 @@ def calibrate(name: str, domain: Domain, budget: Budget, formula: str = "analyti
     >>> calibrate("levels", Interval(0, 1), Budget(1.0))
     Levels(domain=Interval(low=0, high=1), budget=Budget(epsilon=1.0, delta=0.0), levels=2, keep=2850325, flip=1048576)
     """
+    if not isinstance(budget, Budget):
+        raise ConfigurationError(f"give a budget, as in calibrate({name!r}, domain, budget(1.0)), got {budget!r}")
     kind = _kind(name)
     return kind.calibrate(domain, budget, formula) if kind.formulas else kind.calibrate(domain, budget)
 

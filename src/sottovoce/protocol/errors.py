@@ -27,25 +27,27 @@ class ConfigurationError(SottovoceError, ValueError):
 
 
 class UnknownName(ConfigurationError):
-    """A name that is not in its registry; the message lists those that are.
+    """A name that is not in its registry; the message lists those that are, and says which one may be meant.
 
-    >>> str(UnknownName("learner", "linucv", ["linucb", "ucb"]))
-    "unknown learner 'linucv' (did you mean 'linucb'?); choose one of: linucb, ucb"
+    >>> str(UnknownName("world", "linaer", ["linear", "arms"]))
+    "unknown world 'linaer'; choose one of: arms, linear (did you mean linear?)"
     """
 
-    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
-        known = sorted(known)
-        super().__init__(f"unknown {kind} {name!r}{suggestion(name, known)}; choose one of: {', '.join(known)}")
+    def __init__(self, kind: str, name: str, known: Iterable[str], elsewhere: Iterable[str] = ()) -> None:
+        """`elsewhere` are names that may be meant although they do not belong here."""
+        names = sorted(known)
+        hint = suggestion(name, [*names, *elsewhere])
+        super().__init__(f"unknown {kind} {name!r}; choose one of: {', '.join(names)}{hint}")
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """The known name that was probably meant, in brackets; empty where none is near.
+    """The known name that may be meant, in brackets; empty where none is near.
 
     >>> suggestion("agee", ["age", "price"])
-    " (did you mean 'age'?)"
+    ' (did you mean age?)'
     """
-    near = difflib.get_close_matches(name, list(known), n=1)
-    return f" (did you mean {near[0]!r}?)" if near else ""
+    near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
+    return f" (did you mean {near[0]}?)" if near else ""
 
 
 class PrivacyError(SottovoceError):

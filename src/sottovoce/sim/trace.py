@@ -33,6 +33,15 @@ class Trace(NamedTuple):
     correct: NDArray[np.bool_] | None = None
     """Whether nothing is better, by the world's `gaps`."""
 
+    def table(self) -> dict[str, NDArray]:
+        """The regret as a long table, a row for each seed and checkpoint: `pandas.DataFrame(trace.table())`."""
+        seeds, checkpoints = self.regret.shape
+        return {
+            "seed": np.repeat(np.arange(seeds), checkpoints),
+            "rounds": np.tile(self.rounds, seeds),
+            "regret": self.regret.ravel(),
+        }
+
 
 def trace_of(
     learner: Complete, ends: NDArray, regret: NDArray, state: Any, samples: NDArray, gaps: NDArray | None

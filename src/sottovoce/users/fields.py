@@ -46,7 +46,7 @@ def encode(fields: Mapping[str, Field], raw: RawFields) -> NDArray[np.floating]:
     """
     if unknown := sorted(set(raw) - set(fields)):
         known = ", ".join(sorted(fields))
-        raise BadInput(f"unknown field {unknown[0]!r}{suggestion(unknown[0], fields)}; this task has: {known}")
+        raise BadInput(f"unknown field {unknown[0]!r}; this task has: {known}{suggestion(unknown[0], fields)}")
     if missing := sorted(set(fields) - set(raw)):
         raise BadInput(f"field {missing[0]!r} is missing; this task needs: {', '.join(sorted(fields))}")
     return vector(np, fields, {name: np.asarray(_value(name, fields[name], raw[name])) for name in fields})

@@ -1,26 +1,25 @@
-"""A study: one learner in some worlds at some budgets, next to the paper, to no privacy and to uniform play."""
+"""The curves of a study: one learner in some worlds at some budgets, next to the paper, no privacy and uniform play."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.catalogue.task import Task, algorithm_of, needs_delta, task
+from sottovoce.catalogue.task import Task, algorithm_of
 from sottovoce.engine.pytrees import shape_of
-from sottovoce.lab.study.file import Study, load_study
+from sottovoce.lab.study.file import Study, task_of, worlds_of
 from sottovoce.learners import uniform_of
+from sottovoce.privacy.mechanisms import LARGEST_EPSILON
 from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.report.confidence import clopper_pearson, student_quantile
 from sottovoce.sim.batch import Progress
 from sottovoce.sim.channels import channel_of
 from sottovoce.sim.halves import halves
 from sottovoce.sim.run import Case, simulate_grid
-from sottovoce.sim.worlds import World, actions_of, world_of
+from sottovoce.sim.worlds import World
 from sottovoce.sim.worlds.base import notice_of
-
-__all__ = ["Cell", "Curve", "Study", "cells_of", "load_study", "run_cells"]
 
 
 class Cell(NamedTuple):
@@ -28,7 +27,8 @@ class Cell(NamedTuple):
 
     role: str
     """chosen, paper, non-private or uniform"""
-    world: str
+    world_name: str
+    world: World
     task: Task
     """For non-private and uniform play: the task whose setting they share."""
 
@@ -44,10 +44,24 @@ class Cell(NamedTuple):
     @property
     def name(self) -> str:
         budget = f"-epsilon-{self.task.epsilon:g}" if self.private else ""
-        return f"{self.world}-{self.role}{budget}"
+        return f"{self.world_name}-{self.role}{budget}"
+
+    @property
+    def who(self) -> str:
+        """Who played, in words: a preset, the same learner without privacy, or uniform play."""
+        return {"uniform": "uniform play", "non-private": "no privacy"}.get(self.role, self.task.preset)
+
+    @property
+    def promise(self) -> str:
+        """What was promised to each person."""
+        return str(self.task.budget) if self.private else "none"
+
+    @property
+    def label(self) -> str:
+        return f"{self.who}, {self.promise}" if self.private else self.who
 
 
-class Curve(NamedTuple):
+class CellResult(NamedTuple):
     """What one cell gave."""
 
     cell: Cell
@@ -86,56 +100,61 @@ class Curve(NamedTuple):
         return float(np.log(mean[-1] / mean[half]) / np.log(self.rounds[-1] / self.rounds[half]))
 
 
-def cells_of(study: Study) -> list[Cell]:
-    """Every curve of the study; refuses what cannot be run.
+def cells_of(study: Study, worlds: Mapping[str, World] | None = None) -> list[Cell]:
+    """Every curve of the study, in worlds that are built here unless given; refuses what cannot be run.
 
     >>> study = Study(learner="tsallis-inf", arms=3, epsilon=[1.0], rounds=10)
     >>> [cell.name for cell in cells_of(study)]
     ['arms-chosen-epsilon-1', 'arms-paper-epsilon-1', 'arms-non-private', 'arms-uniform']
     """
-    if not study.epsilon:
-        raise ConfigurationError("give at least one epsilon")
-    cells = []
-    for world in study.worlds:
-        _check_world(study, world)
-        chosen = [_task(study, study.preset, epsilon) for epsilon in study.epsilon]
-        cells += [Cell("chosen", world, contract) for contract in chosen]
-        if study.preset != "paper" and "paper" in algorithm_of(study.learner).presets:
-            cells += [Cell("paper", world, _task(study, "paper", epsilon)) for epsilon in study.epsilon]
-        if algorithm_of(study.learner).trust == "local":
-            cells.append(Cell("non-private", world, chosen[0]))
-        cells.append(Cell("uniform", world, chosen[0]))
-    return cells
+    places = worlds_of(study) if worlds is None else worlds
+    roles = _tasks_by_role(study)
+    return [Cell(role, name, world, task) for name, world in places.items() for role, task in roles]
 
 
-def notices_of(study: Study) -> list[str]:
-    """What must be said of the data in this study's worlds.
+def _tasks_by_role(study: Study) -> list[tuple[str, Task]]:
+    chosen = [("chosen", task_of(study, study.preset, epsilon)) for epsilon in study.epsilon]
+    paper, first = [], chosen[0][1]
+    if study.preset != "paper" and "paper" in algorithm_of(study.learner).presets:
+        paper = [("paper", task_of(study, "paper", epsilon)) for epsilon in study.epsilon]
+    plain = [("non-private", first)] if algorithm_of(study.learner).trust == "local" else []
+    return [*chosen, *paper, *plain, ("uniform", first)]
 
-    >>> notices_of(Study(learner="kl-ucb", arms=3, epsilon=[1.0], rounds=10))
-    []
+
+def notices_of(cells: Sequence[Cell]) -> list[str]:
+    """What must be said: whose data the worlds are made of, and which budgets devices refuse.
+
+    >>> notices_of(cells_of(Study(learner="kl-ucb", arms=3, epsilon=[1.0, 20.0], rounds=10)))
+    ['Epsilon 20 is simulated only: devices refuse a report above epsilon 12.']
     """
-    worlds = [_world(study, name) for name in study.worlds]
-    return [notice for world in worlds if (notice := notice_of(world))]
+    worlds = {cell.world_name: cell.world for cell in cells}
+    notices = [notice for world in worlds.values() if (notice := notice_of(world))]
+    refused = sorted({cell.task.epsilon for cell in cells if cell.reports and cell.task.epsilon > LARGEST_EPSILON})
+    if refused:
+        budgets = ", ".join(f"{epsilon:g}" for epsilon in refused)
+        limit = f"devices refuse a report above epsilon {LARGEST_EPSILON:g}"
+        notices.append(f"Epsilon {budgets} is simulated only: {limit}.")
+    return notices
 
 
-def run_cells(study: Study, cells: list[Cell], progress: Progress | None = None) -> Iterator[Curve]:
+def run_cells(study: Study, cells: Sequence[Cell], progress: Progress | None = None) -> Iterator[CellResult]:
     """Run the cells, those of one world and shape as one batch."""
     batches: dict[Any, list[tuple[Cell, Case]]] = {}
     for cell in cells:
-        case = _case(cell)
-        key = (cell.world, cell.task.user, str(cell.task.domain), shape_of((case.learner, channel_of(case.mechanism))))
+        case, task = _case(cell), cell.task
+        key = (cell.world_name, task.user, str(task.domain), shape_of((case.learner, channel_of(case.mechanism))))
         batches.setdefault(key, []).append((cell, case))
     for batch in batches.values():
         yield from _run_batch(study, batch, progress)
 
 
-def _run_batch(study: Study, batch: list[tuple[Cell, Case]], progress: Progress | None) -> list[Curve]:
+def _run_batch(study: Study, batch: list[tuple[Cell, Case]], progress: Progress | None) -> Iterator[CellResult]:
     first = batch[0][0]
     start = time.perf_counter()
     traces = simulate_grid(
         [case for _, case in batch],
         halves(first.task).user,
-        _world(study, first.world),
+        first.world,
         rounds=study.rounds,
         seeds=study.seeds,
         seed=study.seed,
@@ -147,10 +166,7 @@ def _run_batch(study: Study, batch: list[tuple[Cell, Case]], progress: Progress 
     for (cell, _), trace in zip(batch, traces, strict=True):
         if not trace.finite:
             raise ArithmeticError(f"{cell.name} left the real numbers; please report this with the command you typed")
-    return [
-        Curve(cell, trace.rounds, trace.regret, seconds, trace.samples, trace.stopped, trace.correct)
-        for (cell, _), trace in zip(batch, traces, strict=True)
-    ]
+        yield CellResult(cell, trace.rounds, trace.regret, seconds, trace.samples, trace.stopped, trace.correct)
 
 
 def _case(cell: Cell) -> Case:
@@ -158,31 +174,3 @@ def _case(cell: Cell) -> Case:
         return Case(uniform_of(cell.task), None)
     learner, _, mechanism = halves(cell.task, private=cell.private)
     return Case(learner, mechanism)
-
-
-def _task(study: Study, preset: str, epsilon: float) -> Task:
-    question = algorithm_of(study.learner).question
-    tuning = {name: value for name, value in study.tuning.items() if preset == study.preset or name in question}
-    used = preset in algorithm_of(study.learner).presets and needs_delta(study.learner, preset)
-    return task(
-        study.learner,
-        preset,
-        arms=study.arms,
-        rounds=study.rounds,
-        epsilon=epsilon,
-        delta=study.delta if used else None,
-        dimension=study.dimension,
-        region=study.region,
-        **tuning,
-    )
-
-
-def _check_world(study: Study, world: str) -> None:
-    wanted, found = algorithm_of(study.learner).actions, actions_of(world)
-    if wanted != found:
-        raise ConfigurationError(f"{study.learner} chooses among {wanted}; world {world!r} offers {found}")
-    _world(study, world)
-
-
-def _world(study: Study, name: str) -> World:
-    return world_of(name, arms=study.arms, dimension=study.dimension, region=study.region, **study.options)

@@ -1,11 +1,9 @@
-"""A folder of results: what was run, with what, and every curve. A study that was interrupted goes on where it was."""
+"""A folder of results: what was run, with what, and every result. A study that was interrupted goes on where it was."""
 
 import csv
 import hashlib
 import json
-import platform
 import zipfile
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +11,10 @@ import msgspec
 import numpy as np
 
 from sottovoce.catalogue.resolve import mechanism_of
-from sottovoce.lab.study.cells import Cell, Curve, Study
+from sottovoce.lab.study.cells import Cell, CellResult
+from sottovoce.lab.study.file import Study
 from sottovoce.privacy.reading import report_size
+from sottovoce.report.page import versions
 
 
 class Folder:
@@ -30,36 +30,36 @@ class Folder:
                 file.unlink()
             (path / "manifest.json").write_text(json.dumps(manifest, indent=2))
 
-    def load(self, cell: Cell) -> Curve | None:
+    def load(self, cell: Cell) -> CellResult | None:
         """The finished curve of this cell, if there is one."""
         try:
             with np.load(self.cells / f"{cell.name}.npz") as stored:
-                correct = stored.get("correct", None)
+                correct = stored.get("correct")
                 seconds = float(stored["seconds"])
                 required = (stored["rounds"], stored["regret"], seconds, stored["samples"], stored["stopped"])
-                return Curve(cell, *required, correct)
+                return CellResult(cell, *required, correct)
         except (OSError, KeyError, ValueError, zipfile.BadZipFile):
             return None
 
-    def save(self, curve: Curve) -> None:
+    def save(self, result: CellResult) -> None:
         """Written whole or not at all."""
-        target = self.cells / f"{curve.cell.name}.npz"
+        target = self.cells / f"{result.cell.name}.npz"
         partial = target.with_suffix(".partial.npz")
-        arrays = {name: getattr(curve, name) for name in curve._fields[1:]}
+        arrays = {name: getattr(result, name) for name in result._fields[1:]}
         np.savez(partial, **{name: array for name, array in arrays.items() if array is not None})
         partial.replace(target)
 
-    def export(self, curves: list[Curve], parquet: bool = False) -> None:
-        """Every curve as one table, for other tools."""
+    def export(self, results: list[CellResult], parquet: bool = False) -> None:
+        """Every curve as one table, and the rows of `--json`."""
         columns = ("role", "world", "epsilon", "seed", "rounds", "regret")
         if parquet:
-            _write_parquet(self.path / "traces.parquet", columns, list(_long(curves)))
+            _write_parquet(self.path / "traces.parquet", columns, list(_long(results)))
         else:
             with (self.path / "traces.csv").open("w", newline="") as file:
                 writer = csv.writer(file)
                 writer.writerow(columns)
-                writer.writerows(_long(curves))
-        (self.path / "rows.json").write_text(json.dumps({"rows": [row(self.study, c) for c in curves]}, indent=2))
+                writer.writerows(_long(results))
+        (self.path / "rows.json").write_text(json.dumps({"rows": [row(self.study, r) for r in results]}, indent=2))
 
     def _read_manifest(self) -> Any:
         try:
@@ -68,17 +68,17 @@ class Folder:
             return None
 
 
-def row(study: Study, curve: Curve) -> dict[str, Any]:
+def row(study: Study, result: CellResult) -> dict[str, Any]:
     """One row of the stable JSON contract."""
-    cell, contract = curve.cell, curve.cell.task
-    mean, low, high = (float(series[-1]) for series in curve.interval())
+    cell, contract = result.cell, result.cell.task
+    mean, low, high = (float(series[-1]) for series in result.interval())
     uniform = cell.role == "uniform"
     return {
         "role": cell.role,
         "learner": "uniform" if uniform else contract.learner,
         "preset": None if uniform else contract.preset,
         "mechanism": contract.mechanism if cell.reports else None,
-        "world": cell.world,
+        "world": cell.world_name,
         "dimension": study.dimension,
         "arms": study.arms,
         "region": dict(study.region),
@@ -92,46 +92,39 @@ def row(study: Study, curve: Curve) -> dict[str, Any]:
         "regret": mean,
         "regret_low": low,
         "regret_high": high,
-        "growth": None if np.isnan(curve.growth()) else curve.growth(),
+        "growth": None if np.isnan(result.growth()) else result.growth(),
         "bytes_per_report": report_size(mechanism_of(contract)) if cell.reports else None,
-        "seconds": curve.seconds,
-        **_best_arm(curve),
+        "seconds": result.seconds,
+        **_best_arm(result),
     }
 
 
-def _best_arm(curve: Curve) -> dict[str, float]:
+def _best_arm(result: CellResult) -> dict[str, float]:
     """What a run that looks for the best arm adds: mean samples, the shares of right answers and of stopped runs."""
-    if curve.correct is None:
+    if result.correct is None:
         return {}
     return {
-        "samples": float(curve.samples.mean()),
-        "correct": float(curve.correct.mean()),
-        "stopped": float(curve.stopped.mean()),
-    }
-
-
-def versions() -> dict[str, str]:
-    """What the numbers were made with."""
-    return {"python": platform.python_version()} | {
-        name: metadata.version(name) for name in ("sottovoce", "numpy", "jax", "jaxlib")
+        "samples": float(result.samples.mean()),
+        "correct": float(result.correct.mean()),
+        "stopped": float(result.stopped.mean()),
     }
 
 
 def code_digest() -> str:
     """A hash of our own source: results of another version are never taken for this one's."""
-    root = Path(__file__).resolve().parents[1]
+    root = Path(__file__).resolve().parents[2]
     digest = hashlib.sha256()
     for file in sorted([*root.rglob("*.py"), *root.rglob("*.toml")]):
         digest.update(file.read_bytes())
     return digest.hexdigest()[:16]
 
 
-def _long(curves: list[Curve]) -> Any:
-    for curve in curves:
-        epsilon = curve.cell.task.epsilon if curve.cell.private else None
-        for seed, regrets in enumerate(curve.regret):
-            for rounds, regret in zip(curve.rounds, regrets, strict=True):
-                yield curve.cell.role, curve.cell.world, epsilon, seed, int(rounds), float(regret)
+def _long(results: list[CellResult]) -> Any:
+    for result in results:
+        epsilon = result.cell.task.epsilon if result.cell.private else None
+        for seed, regrets in enumerate(result.regret):
+            for rounds, regret in zip(result.rounds, regrets, strict=True):
+                yield result.cell.role, result.cell.world_name, epsilon, seed, int(rounds), float(regret)
 
 
 def _write_parquet(path: Path, columns: tuple[str, ...], rows: list[tuple]) -> None:

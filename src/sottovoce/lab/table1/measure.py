@@ -96,59 +96,88 @@ def measure(*, quick: bool, progress: Callable[[str], None] | None = None) -> It
 
 
 def _measure_number(number: int, quick: bool) -> list[Measured]:
-    return _measure_row(ROWS[number], quick) if number < len(ROWS) else _measure_best_arm(BEST_ARM, quick)
+    """A row by its number: rows have functions inside, which do not travel to another process."""
+    return measure_row(ROWS[number], quick) if number < len(ROWS) else measure_best_arm(BEST_ARM, quick)
 
 
-def _measure_row(row: Row, quick: bool) -> list[Measured]:
+class Points(NamedTuple):
+    """What was measured against one quantity, for one preset."""
+
+    quantity: str
+    sizes: NDArray[np.float64]
+    values: NDArray[np.float64]
+    theorem: float
+    epsilon: float
+    share: float
+    held: str
+    factors: NDArray[np.float64]
+    logarithm: str = "1"
+    reference: NDArray[np.float64] | None = None
+    chance: NDArray[np.float64] | None = None
+
+
+def _measured(row: Row | BestArmRow, preset: str, points: Points) -> Measured:
+    """The record of one fit."""
+    sizes, values, factors, silent = points.sizes, points.values, points.factors, points.reference
+    return Measured(
+        row=row.name,
+        title=row.title,
+        learner=row.learner,
+        preset=preset.removesuffix("-heuristic"),
+        quantity=points.quantity,
+        fitted=exponent(sizes, values, factors),
+        theorem=points.theorem,
+        nonprivate=None if silent is None else exponent(sizes, silent, factors),
+        epsilon=points.epsilon,
+        regret_share=points.share,
+        sizes=sizes,
+        values=values,
+        reference=np.zeros((0, values.shape[1])) if silent is None else silent,
+        chance=np.zeros(0) if points.chance is None else points.chance,
+        factors=factors,
+        logarithm=points.logarithm,
+        why=row.why,
+        held=points.held,
+    )
+
+
+# --- rows of regret --------------------------------------------------------------------------------------------------
+
+
+def measure_row(row: Row, quick: bool) -> list[Measured]:
+    """Both presets of a row, against rounds and against epsilon."""
     horizons = row.horizons[: 3 if quick else None]
     seeds = row.seeds // 2 if quick else row.seeds
-    silent = _runs(row, "practical", [(rounds, row.epsilon) for rounds in horizons], seeds, private=False)
-    chance = [_chance(row, rounds, seeds) for rounds in horizons]
-    sizes, factors = np.array(horizons, float), np.array([row.logarithm(rounds) for rounds in horizons])
-    plain = exponent(sizes, silent, factors)
+    by_rounds = [(rounds, row.epsilon) for rounds in horizons]
+    silent = _runs(row, "practical", by_rounds, seeds, private=False)
+    chance = np.array([_chance(row, rounds, seeds) for rounds in horizons])
     measured = []
     for preset in PRESETS:
-        regret = _runs(row, preset, [(rounds, row.epsilon) for rounds in horizons], seeds)
-        by_epsilon = _runs(row, preset, [(horizons[0], epsilon) for epsilon in EPSILONS], seeds)
-        common = {"row": row.name, "title": row.title, "learner": row.learner, "preset": preset, "why": row.why}
-        measured.append(
-            Measured(
-                **common,
-                quantity="rounds",
-                fitted=exponent(sizes, regret, factors),
-                theorem=row.rounds_power,
-                nonprivate=plain,
-                epsilon=row.epsilon,
-                regret_share=float(regret[-1].mean() / chance[-1]),
-                sizes=sizes,
-                values=regret,
-                reference=silent,
-                chance=np.array(chance),
-                factors=factors,
-                logarithm=row.logarithm_text,
-                held=f"at epsilon {row.epsilon:g}",
-            )
+        regret = _runs(row, preset, by_rounds, seeds)
+        against_rounds = Points(
+            quantity="rounds",
+            sizes=np.array(horizons, float),
+            values=regret,
+            theorem=row.rounds_power,
+            epsilon=row.epsilon,
+            share=float(regret[-1].mean() / chance[-1]),
+            held=f"at epsilon {row.epsilon:g}",
+            factors=np.array([row.logarithm(rounds) for rounds in horizons]),
+            logarithm=row.logarithm_text,
+            reference=silent,
+            chance=chance,
         )
-        inverse, ones = 1 / np.array(EPSILONS), np.ones(len(EPSILONS))
-        measured.append(
-            Measured(
-                **common,
-                quantity="epsilon",
-                fitted=exponent(inverse, by_epsilon, ones),
-                theorem=row.epsilon_power,
-                nonprivate=None,
-                epsilon=max(EPSILONS),
-                regret_share=float(by_epsilon[-1].mean() / chance[0]),
-                sizes=inverse,
-                values=by_epsilon,
-                reference=np.zeros((0, seeds)),
-                chance=np.full(len(EPSILONS), chance[0]),
-                factors=ones,
-                logarithm="1",
-                held=f"after {horizons[0]:,} people",
-            )
-        )
+        regret = _runs(row, preset, [(horizons[0], epsilon) for epsilon in EPSILONS], seeds)
+        share, held = float(regret[-1].mean() / chance[0]), f"after {horizons[0]:,} people"
+        against_epsilon = _against_epsilon(regret, row.epsilon_power, share, held)
+        against_epsilon = against_epsilon._replace(chance=np.full(len(EPSILONS), chance[0]))
+        measured += [_measured(row, preset, points) for points in (against_rounds, against_epsilon)]
     return measured
+
+
+def _against_epsilon(values: NDArray[np.float64], theorem: float, share: float, held: str) -> Points:
+    ones = np.ones(len(EPSILONS))
+    return Points("epsilon", 1 / np.array(EPSILONS), values, theorem, max(EPSILONS), share, held, ones)
 
 
 def _runs(
@@ -159,20 +188,19 @@ def _runs(
 
 
 def _run(row: Row, preset: str, rounds: int, epsilon: float, seeds: int, private: bool) -> NDArray[np.float64]:
-    contract = _contract(row, preset, rounds, epsilon)
-    learner, user, mechanism = halves(contract, private=private)
+    learner, user, mechanism = halves(_task(row, preset, rounds, epsilon), private=private)
     return _simulate(row, learner, user, mechanism, rounds, seeds).regret[:, -1]
 
 
 def _chance(row: Row, rounds: int, seeds: int) -> float:
     """The mean regret of random play; every round is alike, so the first chunk tells it (adversarial worlds: all)."""
-    contract = _contract(row, "practical", rounds, row.epsilon)
+    asked = _task(row, "practical", rounds, row.epsilon)
     played = rounds if row.world == "switching-arms" else min(rounds, CHUNK)
-    regret = _simulate(row, uniform_of(contract), halves(contract).user, None, played, seeds).regret[:, -1].mean()
+    regret = _simulate(row, uniform_of(asked), halves(asked).user, None, played, seeds).regret[:, -1].mean()
     return float(regret) * rounds / played
 
 
-def _contract(row: Row, preset: str, rounds: int, epsilon: float) -> Task:
+def _task(row: Row, preset: str, rounds: int, epsilon: float) -> Task:
     known = algorithm_of(row.learner).presets[preset]["tuning"]
     tuning = {name: value for name, value in row.tuning.items() if name in known}
     return task(row.learner, preset, rounds=rounds, epsilon=epsilon, **row.shape, **tuning)
@@ -192,52 +220,29 @@ def _simulate(row: Row, learner: Any, user: Any, mechanism: Any, rounds: int, se
 # --- the best arm ----------------------------------------------------------------------------------------------------
 
 
-def _measure_best_arm(row: BestArmRow, quick: bool) -> list[Measured]:
+def measure_best_arm(row: BestArmRow, quick: bool) -> list[Measured]:
+    """Both presets, against the gap and against epsilon."""
     seeds = row.seeds // 2 if quick else row.seeds
     gaps = row.gaps[: 3 if quick else None]
     silent = np.stack([_samples(row, "practical", row.epsilon, gap, seeds, private=False)[0] for gap in gaps])
-    doubly = np.array([np.log(np.log(1 / gap**2 + np.e) / 0.05) for gap in gaps])
-    inverse_gaps, inverse_epsilons = 1 / np.array(gaps), 1 / np.array(EPSILONS)
     measured = []
     for preset in ("practical", "paper-heuristic"):
-        by_gap = [_samples(row, preset, row.epsilon, gap, seeds) for gap in gaps]
-        by_epsilon = [_samples(row, preset, epsilon, row.gap, seeds) for epsilon in EPSILONS]
-        common = {"row": row.name, "title": row.title, "learner": row.learner, "why": row.why, "theorem": row.power}
-        common["preset"] = preset.removesuffix("-heuristic")
-        measured.append(
-            Measured(
-                **common,
-                quantity="gap",
-                fitted=exponent(inverse_gaps, np.stack([samples for samples, _ in by_gap]), doubly),
-                nonprivate=exponent(inverse_gaps, silent, doubly),
-                epsilon=row.epsilon,
-                regret_share=by_gap[-1][1],
-                sizes=inverse_gaps,
-                values=np.stack([samples for samples, _ in by_gap]),
-                reference=silent,
-                chance=np.zeros(0),
-                factors=doubly,
-                logarithm="ln(ln(1/gap^2)/0.05)",
-                held=f"at epsilon {row.epsilon:g}",
-            )
+        samples, shares = zip(*(_samples(row, preset, row.epsilon, gap, seeds) for gap in gaps), strict=True)
+        against_gap = Points(
+            quantity="gap",
+            sizes=1 / np.array(gaps),
+            values=np.stack(samples),
+            theorem=row.power,
+            epsilon=row.epsilon,
+            share=shares[-1],
+            held=f"at epsilon {row.epsilon:g}",
+            factors=np.array([np.log(np.log(1 / gap**2 + np.e) / 0.05) for gap in gaps]),
+            logarithm="ln(ln(1/gap^2)/0.05)",
+            reference=silent,
         )
-        measured.append(
-            Measured(
-                **common,
-                quantity="epsilon",
-                fitted=exponent(inverse_epsilons, np.stack([s for s, _ in by_epsilon]), np.ones(len(EPSILONS))),
-                nonprivate=None,
-                epsilon=max(EPSILONS),
-                regret_share=by_epsilon[-1][1],
-                sizes=inverse_epsilons,
-                values=np.stack([samples for samples, _ in by_epsilon]),
-                reference=np.zeros((0, seeds)),
-                chance=np.zeros(0),
-                factors=np.ones(len(EPSILONS)),
-                logarithm="1",
-                held=f"at gap {row.gap:g}",
-            )
-        )
+        samples, shares = zip(*(_samples(row, preset, epsilon, row.gap, seeds) for epsilon in EPSILONS), strict=True)
+        against_epsilon = _against_epsilon(np.stack(samples), row.power, shares[-1], f"at gap {row.gap:g}")
+        measured += [_measured(row, preset, points) for points in (against_gap, against_epsilon)]
     return measured
 
 
@@ -245,8 +250,8 @@ def _samples(
     row: BestArmRow, preset: str, epsilon: float, gap: float, seeds: int, *, private: bool = True
 ) -> tuple[NDArray[np.float64], float]:
     """Samples of every seed, and the regret over that of random play: once stopped, the answer is served."""
-    contract = task(row.learner, preset, arms=row.arms, rounds=row.rounds, epsilon=epsilon)
-    learner, user, mechanism = halves(contract, private=private)
+    asked = task(row.learner, preset, arms=row.arms, rounds=row.rounds, epsilon=epsilon)
+    learner, user, mechanism = halves(asked, private=private)
     world = world_of("arms", arms=row.arms, gap=gap)
     trace = simulate(
         learner, user, world, rounds=row.rounds, mechanism=mechanism, seeds=seeds, checkpoints=row.rounds // CHUNK

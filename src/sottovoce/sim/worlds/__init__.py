@@ -5,8 +5,7 @@ import inspect
 from collections.abc import Mapping
 from typing import Any
 
-from sottovoce.catalogue.task import Task
-from sottovoce.lab.study.file import first_world
+from sottovoce.catalogue.task import Task, algorithm_of
 from sottovoce.learners.convex.regions import region_of
 from sottovoce.protocol.errors import ConfigurationError, UnknownName
 from sottovoce.sim.worlds.arms import Arms, SwitchingArms
@@ -39,7 +38,20 @@ CHOICES = {
 }
 """Options that are one of a few names."""
 
+USUAL_WORLD = {"arms": "arms", "features": "linear", "points": "absolute"}
+"""The first world for each kind of actions."""
+
 __all__ = ["CHOICES", "WORLDS", "World", "actions_of", "first_world", "options_of", "world_of", "world_of_task"]
+
+
+def first_world(learner: str) -> str:
+    """The name of the world an algorithm is first tried in.
+
+    >>> first_world("linucb")
+    'linear'
+    """
+    algorithm = algorithm_of(learner)
+    return algorithm.world or USUAL_WORLD[algorithm.actions]
 
 
 def actions_of(name: str) -> str:
@@ -79,6 +91,11 @@ def world_of(
             raise UnknownName(f"option of world {name}", option, known)
         if option in CHOICES and value not in CHOICES[option]:
             raise UnknownName(option, value, CHOICES[option])
+        if option == "gap" and not 0 < value <= 1:
+            raise ConfigurationError(f"gap must be above 0 and at most 1, got {value:g}")
+    gap, reward = float(options.get("gap", 0.0)), float(options.get("reward", 0.5))
+    if name == "arms" and gap > 1 - reward:
+        raise ConfigurationError(f"gap {gap:g} and reward {reward:g} make more than 1, the largest reward there is")
     if actions != "arms" and dimension < 1:
         raise ConfigurationError(f"world {name} needs a dimension of at least 1, got {dimension}")
     if actions == "points":

@@ -4,15 +4,25 @@ import html
 from pathlib import Path
 from string import Template
 
-import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from sottovoce.lab.study.page import CHOSEN, PAPER, STYLE, plain_logarithms, svg_of, whole_page
-from sottovoce.lab.study.results import versions
 from sottovoce.lab.table1.measure import SHARE, SLACK, Measured
+from sottovoce.report.figure import (
+    CHOSEN,
+    DOTTED,
+    NO_PRIVACY,
+    PAPER,
+    UNIFORM,
+    headline,
+    panels,
+    plain_logarithms,
+    subtitle,
+    svg_of,
+)
+from sottovoce.report.page import footer, table, whole_page
 
 COLOURS = {"practical": CHOSEN[0], "paper": PAPER[0]}
 AXES = {"rounds": "rounds (people)", "epsilon": "1/epsilon", "gap": "1/gap"}
@@ -20,7 +30,6 @@ AXES = {"rounds": "rounds (people)", "epsilon": "1/epsilon", "gap": "1/gap"}
 
 def write_table1(folder: Path, measured: list[Measured], *, quick: bool) -> Path:
     """Write a figure per row and `table1.html`; returns the page."""
-    folder.mkdir(parents=True, exist_ok=True)
     sections = []
     for name in dict.fromkeys(m.row for m in measured):
         row = [m for m in measured if m.row == name]
@@ -29,12 +38,12 @@ def write_table1(folder: Path, measured: list[Measured], *, quick: bool) -> Path
         sections.append(_section(row, svg_of(figure)))
     page = folder / "table1.html"
     body = Template(BODY).substitute(
-        rows="\n".join(_row(m) for m in measured),
+        rows=_rows(measured),
         sections="\n".join(sections),
         slack=SLACK,
         share=SHARE,
         size="The quick table: three horizons a row, half the seeds." if quick else "The full table.",
-        versions=html.escape(", ".join(f"{name} {number}" for name, number in versions().items())),
+        footer=footer(),
     )
     page.write_text(whole_page("Table 1, measured", body), encoding="utf-8")
     return page
@@ -43,12 +52,11 @@ def write_table1(folder: Path, measured: list[Measured], *, quick: bool) -> Path
 def draw(row: list[Measured]) -> Figure:
     """Both quantities of one row side by side: points with intervals, and the slope that the theorem allows."""
     quantities = list(dict.fromkeys(m.quantity for m in row))
-    with matplotlib.rc_context({"font.size": 10, "axes.spines.top": False, "axes.spines.right": False}):
-        figure = Figure(figsize=(10.4, 4.8), layout="constrained")
-        for panel, quantity in zip(figure.subplots(1, len(quantities), squeeze=False)[0], quantities, strict=True):
-            _draw_panel(panel, [m for m in row if m.quantity == quantity])
-        figure.suptitle(f"{row[0].title}: {row[0].learner}", x=0.01, ha="left", fontsize=12, fontweight="bold")
-        return figure
+    figure, axes = panels(len(quantities), (10.4, 4.8))
+    for panel, quantity in zip(axes, quantities, strict=True):
+        _draw_panel(panel, [m for m in row if m.quantity == quantity])
+    headline(figure, f"{row[0].title}: {row[0].learner}")
+    return figure
 
 
 def _draw_panel(panel: Axes, measured: list[Measured]) -> None:
@@ -58,15 +66,15 @@ def _draw_panel(panel: Axes, measured: list[Measured]) -> None:
         _points(panel, m.sizes, m.values, COLOURS[m.preset], f"{m.preset}: {m.fitted.value:.2f}")
     if len(first.reference):
         label = f"no privacy: {first.nonprivate.value:.2f}" if first.nonprivate else "no privacy"
-        _points(panel, first.sizes, first.reference, STYLE["non-private"][0], label)
+        _points(panel, first.sizes, first.reference, NO_PRIVACY, label)
     if len(first.chance):
-        panel.plot(first.sizes, first.chance, color=STYLE["uniform"][0], linestyle=(0, (1, 1)), label="random play")
+        panel.plot(first.sizes, first.chance, color=UNIFORM, linestyle=DOTTED, label="random play")
     allowed = (first.sizes / first.sizes[0]) ** first.theorem * first.factors / first.factors[0]
     start = first.values[0].mean() * 1.25
     panel.plot(first.sizes, start * allowed, color="#777", linewidth=1, linestyle="--", label=_theorem(first))
     unit = "samples" if first.row == "best-arm" else "regret"
     panel.set(xlabel=AXES[first.quantity], ylabel=unit)
-    panel.set_title(f"{unit} against {AXES[first.quantity]}, {first.held}", loc="left", fontsize=10, color="#555")
+    subtitle(panel, f"{unit} against {AXES[first.quantity]}, {first.held}")
     panel.set_xticks(first.sizes, [f"{size:,.0f}" if size >= 100 else f"{size:.3g}" for size in first.sizes])
     panel.xaxis.set_minor_locator(NullLocator())
     panel.legend(frameon=False, fontsize=8.5, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2)
@@ -93,21 +101,23 @@ def verdict(m: Measured) -> str:
     return "not shown"
 
 
-def _row(m: Measured) -> str:
-    mark = ' class="chosen"' if m.preset == "practical" else ""
-    plain = f"{m.nonprivate.value:.2f}" if m.nonprivate else "-"
-    cells = (
+def _rows(measured: list[Measured]) -> str:
+    chosen = [place for place, m in enumerate(measured) if m.preset == "practical"]
+    return table(HEADINGS, [_cells(m) for m in measured], words=3, chosen=chosen)
+
+
+def _cells(m: Measured) -> tuple[str, ...]:
+    return (
         m.title,
         m.preset,
         m.quantity,
         f"{m.fitted.value:.2f} ({m.fitted.low:.2f} to {m.fitted.high:.2f})",
         f"{m.theorem:.2f}",
-        plain,
+        f"{m.nonprivate.value:.2f}" if m.nonprivate else "-",
         f"{m.epsilon:g}",
         f"{m.regret_share:.1%}",
         verdict(m),
     )
-    return f"<tr{mark}>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in cells) + "</tr>"
 
 
 def _section(row: list[Measured], picture: str) -> str:
@@ -128,14 +138,12 @@ def _section(row: list[Measured], picture: str) -> str:
     )
 
 
+HEADINGS = ("row", "preset", "against", "exponent (95 %)", "theorem", "no privacy", "epsilon", "left", "verdict")
+
 BODY = """<h1>Table 1, measured</h1>
 <p class="lead">Every row of the paper's table: how the regret grows with the number of people, and with 1/epsilon.
 $size</p>
-<style>td, th { white-space: nowrap; }</style>
-<div class="scroll"><table><thead><tr><th>row</th><th>preset</th><th>against</th><th>exponent (95 %)</th>
-<th>theorem</th><th>no privacy</th><th>epsilon</th><th>left</th><th>verdict</th></tr></thead><tbody>
 $rows
-</tbody></table></div>
 <p class="note">Exponents are least-squares slopes of log mean regret, after dividing by the logarithmic factor of the
 theorem (named in each figure); intervals are bootstrapped over seeds. Shown: the upper end is at most the theorem's
 exponent plus $slack, and at most $share of the regret of random play is left. "epsilon" is the budget of one report;
@@ -146,4 +154,4 @@ easier one (each row says which). Horizons grow by about three, from the first a
 random play clearly behind to the largest that keeps the whole table within half an hour on two cores; learners that are
 tuned for a horizon are run anew for each. Nothing else was selected: seeds start at 1 in every run.</p>
 $sections
-<footer>$versions.</footer>"""
+$footer"""

@@ -1,0 +1,181 @@
+"""A plan: what a task will cost and give, before anyone deploys it.
+
+Noise, error and bytes are closed forms of the mechanism. Regret, people and samples come from a few runs of the real
+learner in the simulator, so every learner, world, delay and rhythm of publication can be planned. `docs/plan.md`
+compares plans with long simulations.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import jax
+import msgspec
+import numpy as np
+
+from sottovoce.catalogue.resolve import mechanism_of
+from sottovoce.catalogue.task import algorithm_of
+from sottovoce.lab.study.cells import Cell, CellResult, cells_of, notices_of, run_cells
+from sottovoce.lab.study.file import Study
+from sottovoce.privacy.reading import noise_of, report_size
+from sottovoce.privacy.special import normal_quantile
+from sottovoce.protocol.errors import ConfigurationError
+from sottovoce.sim.random import simulation_key
+from sottovoce.sim.run import Progress
+from sottovoce.sim.worlds import World
+
+MOST_RUNS, FEWEST_RUNS = 32, 8
+"""How often the learner is run: often enough for a mean within some 10 %, seldom enough for a few seconds."""
+
+WORK = 1_000_000
+"""Rounds of all runs together, where that leaves enough runs."""
+
+LONGEST = 200_000
+"""Rounds of one run. A longer task is followed so far; its learner is still tuned for the whole horizon."""
+
+CERTAINTY = 0.95
+"""Of telling two arms apart."""
+
+
+class Plan(NamedTuple):
+    """One row: a task, what a report says, and what to expect. None where there is no number."""
+
+    learner: str
+    preset: str
+    world: str
+    options: dict[str, Any]
+    arms: int
+    dimension: int
+    epsilon: float
+    delta: float
+    rounds: int
+    mechanism: str
+    bytes: int
+    """Of one report."""
+    noise: float
+    """Standard deviation of one number in one report, in its natural units: the largest block's."""
+    error: float
+    """Standard deviation of a mean after all reports, spread evenly over the arms where there are arms."""
+    people_to_compare: int | None
+    """Who must answer, spread evenly, until the best arm looks better than a given other one with 95 % certainty."""
+    runs: int
+    """How often the learner was run."""
+    followed: int
+    """How many people came in each run: all of them, or the first `LONGEST`. What follows is about these."""
+    uniform_regret: float | None
+    predicted_regret: float | None
+    regret_low: float | None
+    """One run in twenty costs less."""
+    regret_high: float | None
+    """One run in twenty costs more."""
+    people_needed: int | None
+    """Who must answer until the learner has cost half as much as uniform play; None if more than were followed."""
+    predicted_samples: float | None
+    """Who answers until a learner that recommends an arm has stopped."""
+    predicted_right: float | None
+    """The share of runs in which such a learner was right."""
+    note: str
+    """What limits this row."""
+
+
+def plans_of(
+    study: Study, worlds: Mapping[str, World] | None = None, progress: Progress | None = None
+) -> Iterator[Plan]:
+    """A plan for every world and budget of a study.
+
+    >>> (row,) = plans_of(Study(learner="ucb", arms=3, epsilon=[2.0], rounds=1000, options={"gap": 0.4}))
+    >>> row.bytes, row.predicted_regret < row.uniform_regret
+    (1, True)
+    """
+    if algorithm_of(study.learner).trust != "local":
+        raise ConfigurationError(f"{study.learner} hears raw data; plan is for learners that do not")
+    cells = [cell for cell in cells_of(study, worlds) if cell.role in ("chosen", "uniform")]
+    results = list(run_cells(shortened(study), cells, progress))
+    uniform = {result.cell.world_name: result for result in results if result.cell.role == "uniform"}
+    for result in results:
+        if result.cell.role == "chosen":
+            yield _plan(study, result, uniform[result.cell.world_name])
+
+
+def shortened(study: Study) -> Study:
+    """The runs that a plan makes of a study.
+
+    >>> study = shortened(Study(learner="ucb", arms=3, epsilon=[2.0], rounds=1_000_000))
+    >>> study.rounds, study.seeds
+    (200000, 8)
+    """
+    rounds = min(study.rounds, LONGEST)
+    runs = min(max(WORK // max(rounds, 1), FEWEST_RUNS), MOST_RUNS)
+    return msgspec.structs.replace(study, rounds=rounds, seeds=runs)
+
+
+def _plan(study: Study, chosen: CellResult, uniform: CellResult) -> Plan:
+    cell, task = chosen.cell, chosen.cell.task
+    mechanism = mechanism_of(task)
+    noise, few_arms = noise_of(mechanism), algorithm_of(task.learner).actions == "arms"
+    deviation = max(noise.per_block)
+    return Plan(
+        learner=task.learner,
+        preset=task.preset,
+        world=cell.world_name,
+        options=dict(study.options),
+        arms=task.arms,
+        dimension=task.dimension,
+        epsilon=task.epsilon,
+        delta=task.delta,
+        rounds=task.rounds,
+        mechanism=task.mechanism,
+        bytes=report_size(mechanism),
+        noise=deviation,
+        error=deviation * math.sqrt((task.arms if few_arms else 1) / task.rounds),
+        people_to_compare=_people_to_compare(cell, math.sqrt(0.25 + noise.variance)) if few_arms else None,
+        runs=len(chosen.regret),
+        followed=int(chosen.rounds[-1]),
+        **_answers(chosen) if chosen.correct is not None else _regrets(chosen, uniform),
+        note=_note(chosen),
+    )
+
+
+def _regrets(chosen: CellResult, uniform: CellResult) -> dict[str, Any]:
+    last = chosen.regret[:, -1]
+    low, high = np.quantile(last, [0.05, 0.95])
+    return {
+        "uniform_regret": float(uniform.regret[:, -1].mean()),
+        "predicted_regret": float(last.mean()),
+        "regret_low": float(low),
+        "regret_high": float(high),
+        "people_needed": _people_needed(chosen, uniform),
+        "predicted_samples": None,
+        "predicted_right": None,
+    }
+
+
+def _answers(chosen: CellResult) -> dict[str, Any]:
+    """A learner that recommends an arm is judged by its answer and by whom it had to ask."""
+    regrets = ("uniform_regret", "predicted_regret", "regret_low", "regret_high", "people_needed")
+    samples, (right, _, _) = float(chosen.samples.mean()), chosen.right()
+    return dict.fromkeys(regrets) | {"predicted_samples": samples, "predicted_right": right}
+
+
+def _people_to_compare(cell: Cell, deviation: float) -> int | None:
+    world: Any = cell.world
+    with jax.enable_x64(True):
+        gaps = np.asarray(world.sample(simulation_key(0)).gaps)
+    if not np.any(gaps > 0):
+        return None
+    return math.ceil(2 * len(gaps) * (normal_quantile(CERTAINTY) * deviation / gaps[gaps > 0].min()) ** 2)
+
+
+def _people_needed(chosen: CellResult, uniform: CellResult) -> int | None:
+    """The checkpoint from which on the mean regret so far is at most half of uniform play's."""
+    dear = np.flatnonzero(chosen.regret.mean(axis=0) > 0.5 * uniform.regret.mean(axis=0))
+    first = dear[-1] + 1 if len(dear) else 0
+    return int(chosen.rounds[first]) if first < len(chosen.rounds) else None
+
+
+def _note(chosen: CellResult) -> str:
+    task, followed = chosen.cell.task, int(chosen.rounds[-1])
+    notes = notices_of([chosen.cell])
+    if followed < task.rounds:
+        notes.append(f"Regret, people and samples are of the first {followed:,} of {task.rounds:,} people.")
+    return " ".join(notes)
