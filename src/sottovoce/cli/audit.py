@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def audit(
     everything: Annotated[bool, typer.Option("--all", help="Audit every mechanism and every planted bug.")] = False,
-    mechanism: Annotated[str | None, typer.Option(help="Audit one: levels, sphere, gaussian or laplace.")] = None,
+    mechanism: Annotated[str | None, typer.Option(help="Audit one mechanism, by its name.")] = None,
     trials: Annotated[int, typer.Option(help="Reports for the hardest case; easier ones take a part of it.")] = 100_000,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the verdicts to this file as well.")] = None,
     workers: Annotated[int | None, typer.Option(help="Processes at a time; one per core unless told.")] = None,
@@ -60,7 +60,7 @@ def _audited(subjects: list["Subject"], trials: int, workers: int | None, consol
 
     verdicts = []
     with Progress(console=console, transient=True) as progress:
-        bar = progress.add_task("listening in", total=len(subjects))
+        bar = progress.add_task("auditing", total=len(subjects))
         for verdict in audit_all(subjects, trials, workers=workers):
             verdicts.append(verdict)
             progress.update(bar, advance=1, description=f"{verdict.mechanism} over {verdict.domain}")

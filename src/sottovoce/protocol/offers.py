@@ -1,4 +1,4 @@
-"""What travels between the two halves, besides reports (which are bytes: see `privacy.exact`)."""
+"""What travels between the two halves, besides reports (which are bytes: see `privacy.drawing`)."""
 
 from typing import Any, NamedTuple
 

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from sottovoce.catalogue.resolve import mechanism_of
 from sottovoce.catalogue.task import Task
 from sottovoce.privacy.levels.mechanism import Levels
-from sottovoce.privacy.levels.read import levels_reach
 from sottovoce.privacy.mechanisms import Mechanism
 from sottovoce.privacy.noise import Noise
 from sottovoce.privacy.reading import noise_of
@@ -97,7 +96,7 @@ def second_moment(mechanism: Mechanism, noise: Noise, message: float) -> float:
     step = places[1] - places[0]
     rounded = np.maximum(0.0, 1 - np.abs(places - message) / step)
     law = (rounded * (mechanism.keep - mechanism.flip) + mechanism.flip) / mechanism.total
-    return float(law @ places**2) * levels_reach(mechanism) ** 2
+    return float(law @ places**2) * mechanism.reach**2
 
 
 def _law(mechanism: object, losses: Array) -> Array:

@@ -16,7 +16,6 @@ from sottovoce.catalogue.resolve import mechanism_of
 from sottovoce.catalogue.task import algorithm_of
 from sottovoce.lab.study.cells import Curve, Study, notices_of
 from sottovoce.lab.study.results import versions
-from sottovoce.privacy.grid.delta import true_delta
 from sottovoce.privacy.grid.mechanism import Gaussian
 from sottovoce.privacy.reading import report_size
 
@@ -171,7 +170,7 @@ def _promise(curve: Curve) -> str:
     contract, mechanism = curve.cell.task, mechanism_of(curve.cell.task)
     text = f"<b>{html.escape(_label(curve))}</b>: {contract.mechanism}, {_bytes(report_size(mechanism))} a report."
     if isinstance(mechanism, Gaussian):
-        delta = true_delta(mechanism)
+        delta = mechanism.true_delta
         verdict = "keeps it" if delta <= contract.delta else "<b>does not keep it</b>: simulation only"
         text += f" Promised delta {contract.delta:g}; the noise gives {delta:.2g} and {verdict}."
     else:
