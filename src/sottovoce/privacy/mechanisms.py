@@ -54,8 +54,8 @@ def calibrate(name: str, domain: Domain, budget: Budget, formula: str = "analyti
     """The mechanism of this name for this domain and budget; `formula` is for mechanisms that have several.
 
     >>> from sottovoce.privacy.domains import Interval
-    >>> calibrate("levels", Interval(0, 1), Budget(1.0))
-    Levels(domain=Interval(low=0, high=1), budget=Budget(epsilon=1.0, delta=0.0), levels=2, keep=2850325, flip=1048576)
+    >>> calibrate("levels", Interval(0, 1), Budget(1.0)).report_size
+    1
     """
     kind = _kind(name)
     return kind.calibrate(domain, budget, formula) if kind.formulas else kind.calibrate(domain, budget)
