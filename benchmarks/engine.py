@@ -21,7 +21,6 @@ from sottovoce import halves, noise_of, task
 from sottovoce.catalogue.resolve import mechanism_of
 from sottovoce.catalogue.task import Task
 from sottovoce.privacy.levels.mechanism import Levels
-from sottovoce.privacy.levels.read import levels_reach
 from sottovoce.sim.run import simulate
 from sottovoce.sim.worlds import world_of
 
@@ -33,7 +32,7 @@ def numpy_tsallis(contract: Task, rounds: int, rng: np.random.Generator) -> floa
     assert isinstance(mechanism, Levels)
     assert mechanism.levels == 2
     keep = mechanism.keep / (mechanism.keep + mechanism.flip)
-    reach = levels_reach(mechanism) / 2
+    reach = mechanism.reach / 2
     means = np.full(arms, 0.5)
     best = rng.integers(arms)
     means[best] -= gap

@@ -16,7 +16,7 @@ from scipy import stats
 from sottovoce import Ball, Budget, Interval, Moments, calibrate
 from sottovoce.privacy.accounting import Ledger, Spent, cost_of, delta_of, epsilon_of
 from sottovoce.privacy.grid.calibrate import gaussian
-from sottovoce.privacy.grid.delta import gaussian_delta, true_delta
+from sottovoce.privacy.grid.delta import gaussian_delta
 from sottovoce.privacy.grid.mechanism import RESOLUTION
 from sottovoce.privacy.levels.calibrate import levels
 from sottovoce.privacy.losses import POINTS, total_loss
@@ -163,7 +163,7 @@ def test_one_gaussian_report_costs_exactly_its_budget(epsilon: float, exponent: 
     spent = cost_of(mechanism)
     assert spent.coordinates == dimension
     assert delta_of(spent, epsilon) <= budget.delta * (1 + 1e-9)
-    assert delta_of(spent, epsilon) <= true_delta(mechanism) * (1 + 1e-9)
+    assert delta_of(spent, epsilon) <= mechanism.true_delta * (1 + 1e-9)
     assert epsilon_of(spent, budget.delta) == pytest.approx(epsilon, rel=1e-3)
 
 

@@ -235,8 +235,8 @@ def test_the_command_writes_every_verdict_and_fails_if_one_does(
     command: typer.Typer, planted_is_caught: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     verdicts = [
-        Verdict("levels", "interval", 1.0, 0.0, None, 0.93, True, "level sent: 73 % against 27 %"),
-        Verdict("levels", "interval", 1.0, 0.0, "half noise", 1.8, planted_is_caught, "level sent: 79 % against 11 %"),
+        Verdict("levels", "interval", 1.0, 0.0, None, 0.93, True, "place: 73 % against 27 %"),
+        Verdict("levels", "interval", 1.0, 0.0, "half noise", 1.8, planted_is_caught, "place: 79 % against 11 %"),
     ]
     monkeypatch.setattr(audit_package, "audit_all", lambda subjects, trials, workers: iter(verdicts))
     result = CliRunner().invoke(command, ["--all", "--json", str(tmp_path / "audit.json")])

@@ -13,7 +13,7 @@ from scipy import special as oracle
 from sottovoce import Ball, Budget, Interval, Moments, calibrate, noise_of, privatise
 from sottovoce.privacy.domains import size
 from sottovoce.privacy.grid.calibrate import classical_gaussian, gaussian, laplace
-from sottovoce.privacy.grid.delta import gaussian_delta, gaussian_scale, true_delta
+from sottovoce.privacy.grid.delta import gaussian_delta, gaussian_scale
 from sottovoce.privacy.grid.mechanism import Gaussian
 from sottovoce.privacy.levels.calibrate import levels
 from sottovoce.privacy.mechanisms import Mechanism, verify
@@ -92,7 +92,7 @@ def test_the_paper_puts_the_same_noise_on_every_entry():
 def test_gaussian_noise_spends_its_whole_budget_and_is_hardly_above_the_continuous_one(epsilon: float, exponent: float):
     budget = Budget(epsilon, 10.0**exponent)
     mechanism = gaussian(Moments(3), budget)
-    assert true_delta(mechanism) == pytest.approx(budget.delta, rel=1e-6)
+    assert mechanism.true_delta == pytest.approx(budget.delta, rel=1e-6)
     ideal = Moments(3).l2() * gaussian_scale(*budget)
     assert ideal <= mechanism.scales[0] <= ideal * (1 + 3e-5)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from sottovoce import Ball, Budget
-from sottovoce.privacy.sphere.calibrate import sphere, sphere_mean
+from sottovoce.privacy.sphere.calibrate import sphere
 from sottovoce.privacy.sphere.codebook import (
     FIXED_POINT,
     NORMAL,
@@ -21,6 +21,7 @@ from sottovoce.privacy.sphere.codebook import (
     scores,
     vectors,
 )
+from sottovoce.privacy.sphere.law import sphere_mean
 from sottovoce.privacy.sphere.mechanism import Sphere
 from sottovoce.privacy.threefry import threefry
 

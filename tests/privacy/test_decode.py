@@ -18,13 +18,12 @@ from sottovoce.privacy.grid.mechanism import RESOLUTION, Gaussian, Laplace
 from sottovoce.privacy.grid.read import grid_reach
 from sottovoce.privacy.levels.calibrate import levels
 from sottovoce.privacy.levels.mechanism import Levels
-from sottovoce.privacy.levels.read import levels_reach
 from sottovoce.privacy.mechanisms import Mechanism
 from sottovoce.privacy.noise import silence
 from sottovoce.privacy.reading import check, decode_message, decode_messages, report_size
-from sottovoce.privacy.sphere.calibrate import inner_products, sphere
+from sottovoce.privacy.sphere.calibrate import sphere
+from sottovoce.privacy.sphere.law import inner_products
 from sottovoce.privacy.sphere.mechanism import Sphere
-from sottovoce.privacy.sphere.read import sphere_reach
 from sottovoce.protocol.codec import pack
 from sottovoce.protocol.errors import WireError
 
@@ -80,7 +79,7 @@ def level_law(mechanism: Levels, value: float) -> tuple[np.ndarray, np.ndarray]:
     rounded[[below, below + 1]] = 1 - (place - below), place - below
     total = mechanism.keep + (mechanism.levels - 1) * mechanism.flip
     law = (rounded * (mechanism.keep - mechanism.flip) + mechanism.flip) / total
-    sent = [level.to_bytes(mechanism.width, "big") for level in range(mechanism.levels)]
+    sent = [level.to_bytes(mechanism.report_size, "big") for level in range(mechanism.levels)]
     return np.array([float(decode(mechanism, report)) for report in sent]), law
 
 
@@ -206,10 +205,8 @@ def test_a_candidate_that_does_not_exist_is_refused(index: int):
 def reach(mechanism: Mechanism) -> float:
     """The longest message that a report can be read as, as documented."""
     match mechanism:
-        case Levels():
-            return levels_reach(mechanism)
-        case Sphere():
-            return sphere_reach(mechanism)
+        case Levels() | Sphere():
+            return mechanism.reach
         case Gaussian() | Laplace():
             scales = np.repeat(mechanism.scales, mechanism.domain.blocks)
             return float(np.linalg.norm(grid_reach(mechanism) / RESOLUTION * scales))

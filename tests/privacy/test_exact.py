@@ -17,7 +17,6 @@ from sottovoce import Ball, Budget, Interval, Moments, calibrate, privatise
 from sottovoce.privacy.domains import domain_from, size
 from sottovoce.privacy.drawing import DRAWS
 from sottovoce.privacy.entropy import SYSTEM, Entropy, SystemEntropy
-from sottovoce.privacy.grid.delta import true_delta
 from sottovoce.privacy.grid.draw import bernoulli_exp, discrete_gaussian, discrete_laplace, on_grid
 from sottovoce.privacy.grid.mechanism import RESOLUTION, Laplace
 from sottovoce.privacy.mechanisms import MECHANISMS, mechanism_from, numbers_of, verify
@@ -215,7 +214,7 @@ def test_opendp_certifies_gaussian_noise_with_a_bound_that_is_never_below_ours(o
     steps = distance * RESOLUTION + math.sqrt(size(domain))
     assert theirs.map(steps) == pytest.approx(distance**2 / 2, rel=1e-5)
     bound = opendp.c.make_zCDP_to_approxDP(theirs).map(steps).delta(1.0)
-    assert true_delta(mechanism) <= bound <= 10 * true_delta(mechanism)
+    assert mechanism.true_delta <= bound <= 10 * mechanism.true_delta
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 2.0, 8.0])

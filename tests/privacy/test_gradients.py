@@ -6,7 +6,6 @@ from scipy import optimize
 
 from sottovoce import Budget, privatise, task
 from sottovoce.catalogue.resolve import domain_of, mechanism_of
-from sottovoce.privacy.grid.delta import true_delta
 from sottovoce.privacy.mechanisms import verify
 from sottovoce.privacy.reading import noise_of
 from sottovoce.protocol.errors import BrokenPromise
@@ -73,7 +72,7 @@ def test_the_noise_of_the_paper_is_refused_where_its_budget_is_not_kept():
     """C -> 0 takes the paper's noise on the gradient with it, while rewards still carry theirs."""
     kept, broken = mechanism_of(contract("paper", "logistic")), mechanism_of(contract("paper", "identity", radius=0.1))
     verify(kept)
-    assert true_delta(broken) > 1e-5
+    assert broken.true_delta > 1e-5
     with pytest.raises(BrokenPromise, match="formula 'paper-glm' promises delta 1e-05 at epsilon 1 but gives"):
         verify(broken)
 

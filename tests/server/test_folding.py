@@ -19,10 +19,8 @@ from sottovoce.engine.weighing import can_weigh, weight_of
 from sottovoce.learners import LEARNERS, learner_of
 from sottovoce.privacy.gates import mechanisms_of
 from sottovoce.privacy.levels.mechanism import Levels
-from sottovoce.privacy.levels.read import levels_reach
 from sottovoce.privacy.reading import decode_messages, noise_of, report_size
 from sottovoce.privacy.sphere.mechanism import Sphere
-from sottovoce.privacy.sphere.read import sphere_reach
 from sottovoce.protocol.contract import DAY, Contract
 from sottovoce.server.learn.folding import CHUNK
 from sottovoce.server.learn.folding import Fold as FoldWithSecret
@@ -157,9 +155,9 @@ def test_a_forged_report_weighs_no_more_than_an_honest_one_through_the_loudest_g
     for mechanism in mechanisms_of(live):
         assert isinstance(mechanism, Levels | Sphere)
         if isinstance(mechanism, Levels):
-            reach, forged = levels_reach(mechanism), [bytes([level]) for level in range(mechanism.levels)]
+            reach, forged = mechanism.reach, [bytes([level]) for level in range(mechanism.levels)]
         else:
-            reach = sphere_reach(mechanism)
+            reach = mechanism.reach
             forged = [draw.bytes(report_size(mechanism) - 2) + bytes([0, n]) for n in range(256)]
         said = np.linalg.norm(decode_messages(mechanism, forged), axis=1)
         assert np.max(said) <= reach * (1 + 1e-12)

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from sottovoce import Ball, Budget, Gradient, Interval, Moments, calibrate, privatise
-from sottovoce.privacy.mechanisms import MECHANISMS, kind_of, name_of
+from sottovoce.privacy.mechanisms import MECHANISMS, name_of
 from sottovoce.privacy.reading import decode_messages
 from sottovoce.sim.channels import channel_of
 from sottovoce.sim.random import simulation_key
@@ -58,7 +58,7 @@ class NumpyRandom:
 
 
 def in_numpy(mechanism, message: np.ndarray) -> np.ndarray:
-    law, random = kind_of(mechanism).law(mechanism), NumpyRandom(np.random.default_rng(4))
+    law, random = mechanism.law(), NumpyRandom(np.random.default_rng(4))
     return np.array([law.draw(message, random) for _ in range(3 * TRIALS)])
 
 

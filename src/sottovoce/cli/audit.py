@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def audit(
     file: Annotated[Path | None, typer.Argument(help="Audit the gates of this live task (TOML).")] = None,
     everything: Annotated[bool, typer.Option("--all", help="Audit every mechanism and every planted bug.")] = False,
-    mechanism: Annotated[str | None, typer.Option(help="Audit one: levels, sphere, gaussian or laplace.")] = None,
+    mechanism: Annotated[str | None, typer.Option(help="Audit one mechanism, by its name.")] = None,
     trials: Annotated[int, typer.Option(help="Reports for the hardest case; easier ones take a part of it.")] = 100_000,
     json: JsonFile = None,
     workers: Annotated[int | None, typer.Option(help="Processes at a time; one per core unless told.")] = None,

@@ -14,7 +14,7 @@ import numpy as np
 
 from sottovoce.privacy.grid.delta import discrete_delta, gaussian_delta
 from sottovoce.privacy.losses import total_loss
-from sottovoce.privacy.mechanisms import Mechanism, kind_of, verify
+from sottovoce.privacy.mechanisms import Mechanism, verify
 from sottovoce.privacy.special import bisect
 from sottovoce.privacy.spent import Spent
 from sottovoce.protocol.budget import Budget
@@ -29,7 +29,7 @@ def cost_of(mechanism: Mechanism) -> Spent:
     Spent(pure=((1.0, 1),), squared=0.0, coordinates=0)
     """
     verify(mechanism)
-    return kind_of(mechanism).cost(mechanism)
+    return mechanism.cost()
 
 
 def delta_of(spent: Spent, epsilon: float) -> float:
@@ -116,7 +116,7 @@ class Ledger:
         return min(spent.total, epsilon_of(self._priced(spent), self.limit.delta))
 
     def _fits(self, spent: Spent) -> bool:
-        """Room for the rounding of sums only: 1e-12 of epsilon, and 1e-9 of delta as in `verify_gaussian`."""
+        """Room for the rounding of sums only: 1e-12 of epsilon, and 1e-9 of delta as in `Gaussian.verify`."""
         if spent.total <= self.limit.epsilon * (1 + 1e-12):
             return True
         priced = self._priced(spent)

@@ -3,22 +3,38 @@
 Each mechanism is a folder; here it is a line. `drawing` has its second line, for devices.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
-from sottovoce.privacy import grid, levels, sphere
+from sottovoce.privacy.base import Mechanism
 from sottovoce.privacy.domains import Domain
-from sottovoce.privacy.kind import Kind, Mechanism
+from sottovoce.privacy.grid.calibrate import FORMULAS, gaussian, laplace
+from sottovoce.privacy.grid.mechanism import Gaussian, Laplace
+from sottovoce.privacy.levels.calibrate import levels
+from sottovoce.privacy.levels.mechanism import Levels
+from sottovoce.privacy.sphere.calibrate import sphere
+from sottovoce.privacy.sphere.mechanism import Sphere
 from sottovoce.protocol.budget import Budget
 from sottovoce.protocol.errors import BrokenPromise, ConfigurationError, UnknownName
 
-MECHANISMS: dict[str, Kind[Any]] = {
-    "levels": levels.KIND,
-    "sphere": sphere.KIND,
-    "gaussian": grid.GAUSSIAN,
-    "laplace": grid.LAPLACE,
+
+class Kind(NamedTuple):
+    """One line of the registry."""
+
+    numbers: type[Any]
+    """The frozen dataclass."""
+    calibrate: Callable[..., Mechanism]
+    """(domain, budget) to the mechanism; where there are several formulas, (domain, budget, formula)."""
+    formulas: Iterable[str] = ()
+
+
+MECHANISMS: dict[str, Kind] = {
+    "levels": Kind(Levels, levels),
+    "sphere": Kind(Sphere, sphere),
+    "gaussian": Kind(Gaussian, gaussian, FORMULAS),
+    "laplace": Kind(Laplace, laplace),
 }
 
 _NAMES = {kind.numbers: name for name, kind in MECHANISMS.items()}
@@ -34,17 +50,12 @@ def name_of(mechanism: Mechanism) -> str:
     return _NAMES[type(mechanism)]
 
 
-def kind_of(mechanism: Mechanism) -> Kind[Any]:
-    """All that can be done with this mechanism, besides drawing."""
-    return MECHANISMS[name_of(mechanism)]
-
-
 def calibrate(name: str, domain: Domain, budget: Budget, formula: str = "analytic") -> Mechanism:
     """The mechanism of this name for this domain and budget; `formula` is for mechanisms that have several.
 
     >>> from sottovoce.privacy.domains import Interval
-    >>> calibrate("levels", Interval(0, 1), Budget(1.0))
-    Levels(domain=Interval(low=0, high=1), budget=Budget(epsilon=1.0, delta=0.0), levels=2, keep=2850325, flip=1048576)
+    >>> calibrate("levels", Interval(0, 1), Budget(1.0)).report_size
+    1
     """
     if not isinstance(budget, Budget):
         raise ConfigurationError(f"give a budget, as in calibrate({name!r}, domain, budget(1.0)), got {budget!r}")
@@ -72,7 +83,7 @@ def verify(mechanism: Mechanism) -> None:
         raise BrokenPromise(
             f"epsilon {epsilon:g} is above {LARGEST_EPSILON:g}, where one report protects nobody: refused"
         )
-    kind_of(mechanism).verify(mechanism)
+    mechanism.verify()
 
 
 def numbers_of(mechanism: Mechanism) -> dict[str, Number]:
@@ -82,7 +93,7 @@ def numbers_of(mechanism: Mechanism) -> dict[str, Number]:
     >>> numbers_of(calibrate("levels", Interval(0, 1), Budget(1.0)))
     {'levels': 2, 'keep': 2850325, 'flip': 1048576}
     """
-    names = [field.name for field in fields(kind_of(mechanism).numbers)]
+    names = [field.name for field in fields(MECHANISMS[name_of(mechanism)].numbers)]
     return {name: getattr(mechanism, name) for name in names if name not in ("domain", "budget")}
 
 
@@ -105,7 +116,7 @@ def mechanism_from(name: str, domain: Domain, budget: Budget, numbers: Mapping[s
     return mechanism
 
 
-def _kind(name: str) -> Kind[Any]:
+def _kind(name: str) -> Kind:
     if name not in MECHANISMS:
         raise UnknownName("mechanism", name, MECHANISMS)
     return MECHANISMS[name]

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.privacy.mechanisms import Mechanism, kind_of
+from sottovoce.privacy.base import Mechanism
 from sottovoce.privacy.noise import Noise
 from sottovoce.protocol.errors import WireError
 
@@ -30,7 +30,7 @@ def decode_message(mechanism: Mechanism, report: bytes) -> NDArray[np.float64]:
 
 def decode_messages(mechanism: Mechanism, reports: Sequence[bytes]) -> NDArray[np.float64]:
     """The estimates of many messages, one a row; the reports were checked before."""
-    return kind_of(mechanism).decode(mechanism, reports)
+    return mechanism.decode(reports)
 
 
 def check(mechanism: Mechanism, report: bytes) -> None:
@@ -40,7 +40,7 @@ def check(mechanism: Mechanism, report: bytes) -> None:
     """
     if len(report) != report_size(mechanism):
         raise WireError(f"this task's reports have {report_size(mechanism)} bytes, got {len(report)}")
-    kind_of(mechanism).check(mechanism, report)
+    mechanism.check(report)
 
 
 def report_size(mechanism: Mechanism) -> int:
@@ -50,7 +50,7 @@ def report_size(mechanism: Mechanism) -> int:
     >>> report_size(calibrate("sphere", Ball(100), Budget(1.0)))
     14
     """
-    return kind_of(mechanism).report_size(mechanism)
+    return mechanism.report_size
 
 
 def noise_of(mechanism: Mechanism) -> Noise:
@@ -60,4 +60,4 @@ def noise_of(mechanism: Mechanism) -> Noise:
     >>> round(noise_of(calibrate("levels", Interval(0.0, 1.0), Budget(1.0))).bound, 3)
     1.082
     """
-    return kind_of(mechanism).noise(mechanism)
+    return mechanism.noise()

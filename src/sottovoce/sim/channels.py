@@ -6,8 +6,7 @@ from typing import Any
 import jax
 
 from sottovoce.learners.base import Key
-from sottovoce.privacy.kind import Law, Mechanism, Random
-from sottovoce.privacy.mechanisms import kind_of
+from sottovoce.privacy.base import Law, Mechanism, Random
 from sottovoce.sim.random import normals
 
 
@@ -64,4 +63,4 @@ def channel_of(mechanism: Mechanism | None) -> Channel:
     >>> channel_of(None).draw(jax.numpy.ones(2), jax.random.key(0)).tolist()
     [1.0, 1.0]
     """
-    return Channel(kind_of(mechanism).law(mechanism) if mechanism else NoNoise())
+    return Channel(mechanism.law() if mechanism else NoNoise())

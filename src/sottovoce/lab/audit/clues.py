@@ -13,13 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.privacy.grid.mechanism import RESOLUTION, Gaussian, Laplace, scale_of_each
+from sottovoce.privacy.grid.delta import RESOLUTION
+from sottovoce.privacy.grid.read import OnGrid, scale_of_each
 from sottovoce.privacy.mechanisms import Mechanism, name_of
-from sottovoce.privacy.reading import decode_messages, report_size
 from sottovoce.privacy.sphere import codebook
-from sottovoce.privacy.sphere.calibrate import inner_products
+from sottovoce.privacy.sphere.law import inner_products
 from sottovoce.privacy.sphere.mechanism import Sphere
-from sottovoce.privacy.sphere.read import seeds_and_indices
 
 Clues = dict[str, NDArray[np.float64]]
 Messages = tuple[NDArray[np.float64], NDArray[np.float64]]
@@ -102,8 +101,8 @@ def _no_clues(mechanism: Mechanism, messages: Messages, transcripts: Sequence[by
 
 def _place(mechanism: Mechanism, messages: Messages, transcripts: Sequence[bytes]) -> NDArray[np.float64]:
     """The server's estimate along the line from person 1 to person 0."""
-    owner, reports = _reports(transcripts, report_size(mechanism))
-    along = decode_messages(mechanism, reports) @ (messages[0] - messages[1]) if reports else np.zeros(0)
+    owner, reports = _reports(transcripts, mechanism.report_size)
+    along = mechanism.decode(reports) @ (messages[0] - messages[1]) if reports else np.zeros(0)
     return _sums(owner, len(transcripts), along)
 
 
@@ -114,7 +113,7 @@ def _sphere_clues(mechanism: Sphere, messages: Messages, transcripts: Sequence[b
 
 
 def _batch_clues(mechanism: Sphere, messages: Messages, transcripts: Sequence[bytes]) -> Clues:
-    width = report_size(mechanism)
+    width = mechanism.report_size
     owner, reports = _reports(transcripts, width)
     ranks, best, loss = _standing(mechanism, messages, reports)
     inside, deep = (ranks < mechanism.cap).astype(float), (ranks < mechanism.cap / 2).astype(float)
@@ -136,7 +135,8 @@ def _standing(
     count = mechanism.candidates
     lifted = np.stack([codebook.lift(message, mechanism.domain.radius) for message in messages]).astype(float)
     seeds = [report[: codebook.SEED_BYTES] for report in reports]
-    sent = np.minimum(seeds_and_indices(reports)[1], count - 1)[:, None, None]
+    sent = np.array([int.from_bytes(report[codebook.SEED_BYTES :], "big") for report in reports], dtype=int)
+    sent = np.minimum(sent, count - 1)[:, None, None]
     books = codebooks(seeds, count, lifted.shape[1]).astype(float)
     scores = (books @ lifted.T) / np.sqrt(np.sum(books * books, axis=2))[:, :, None]  # report, candidate, message
     own = np.take_along_axis(scores, sent, axis=1)
@@ -160,11 +160,11 @@ def _tail_clue(tails: Sequence[bytes], owner: NDArray[np.int64], ranks: NDArray[
     return clue
 
 
-def _grid_clues(power: int, mechanism: Gaussian | Laplace, messages: Messages, transcripts: Sequence[bytes]) -> Clues:
+def _grid_clues(power: int, mechanism: OnGrid, messages: Messages, transcripts: Sequence[bytes]) -> Clues:
     """The log likelihood ratio if the claim were true: distances to the power 2 for Gaussian noise, 1 for Laplace."""
     scales = scale_of_each(mechanism)
     first, second = (np.rint(message / scales * RESOLUTION) for message in messages)
-    owner, reports = _reports(transcripts, report_size(mechanism))
+    owner, reports = _reports(transcripts, 8 * len(scales))
     grid = np.frombuffer(b"".join(reports), dtype=">i8").reshape(-1, len(scales)).astype(float)
     claimed = np.sum(np.abs(grid - second) ** power - np.abs(grid - first) ** power, axis=1)
     return {"claimed likelihood ratio": _sums(owner, len(transcripts), claimed)}

@@ -11,7 +11,6 @@ from sottovoce.catalogue.task import algorithm_of
 from sottovoce.lab.study.cells import Cell, CellResult, notices_of
 from sottovoce.lab.study.figures import draw_answers, draw_regret
 from sottovoce.lab.study.file import Study
-from sottovoce.privacy.grid.delta import true_delta
 from sottovoce.privacy.grid.mechanism import Gaussian
 from sottovoce.privacy.reading import report_size
 from sottovoce.report.figure import svg_of
@@ -111,7 +110,7 @@ def _promise(cell: Cell) -> str:
     size = report_size(mechanism)
     text = f"<b>{html.escape(cell.label)}</b>: {cell.task.mechanism}, {'one byte' if size == 1 else f'{size} bytes'}"
     if isinstance(mechanism, Gaussian):
-        delta = true_delta(mechanism)
+        delta = mechanism.true_delta
         verdict = "keeps it" if delta <= cell.task.delta else "<b>does not keep it</b>: simulation only"
         worth = f"Promised delta {cell.task.delta:g}; the noise gives {delta:.2g} and {verdict}."
     else:

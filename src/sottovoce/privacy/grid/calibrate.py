@@ -5,10 +5,10 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from sottovoce.privacy.domains import Domain, Moments, size
-from sottovoce.privacy.grid.delta import gaussian_scale, rounding_l2, true_delta
-from sottovoce.privacy.grid.mechanism import RESOLUTION, Gaussian, Laplace
+from sottovoce.privacy.grid.delta import RESOLUTION, gaussian_scale, rounding_l2
+from sottovoce.privacy.grid.mechanism import Gaussian, Laplace
 from sottovoce.protocol.budget import Budget
-from sottovoce.protocol.errors import BrokenPromise, ConfigurationError, UnknownName
+from sottovoce.protocol.errors import ConfigurationError, UnknownName
 
 Scales = tuple[float, ...]
 
@@ -95,32 +95,3 @@ def laplace(domain: Domain, budget: Budget) -> Laplace:
         raise ConfigurationError(f"{budget} is finer than the grid of the noise; give more epsilon")
     scale = domain.l1(unit) / left
     return Laplace(domain, budget, tuple(scale * u for u in unit))
-
-
-def verify_gaussian(mechanism: Gaussian) -> None:
-    """Refuse scales that give a larger delta than promised."""
-    _verify_scales(mechanism)
-    epsilon, promised = mechanism.budget
-    if not 0 < promised < 1:
-        raise BrokenPromise(f"Gaussian noise needs a delta between 0 and 1, got {promised!r}")
-    if (delta := true_delta(mechanism)) > promised * (1 + 1e-9):
-        raise BrokenPromise(
-            f"formula {mechanism.formula!r} promises delta {promised:g} at epsilon {epsilon:g} "
-            f"but gives {delta:.3g}; use formula 'analytic'"
-        )
-
-
-def verify_laplace(mechanism: Laplace) -> None:
-    """Refuse scales that give a larger epsilon than promised."""
-    _verify_scales(mechanism)
-    epsilon = mechanism.budget.epsilon
-    spent = mechanism.domain.l1(mechanism.scales) + 2 * size(mechanism.domain) / RESOLUTION
-    if spent > epsilon * (1 + 1e-12):
-        raise BrokenPromise(f"Laplace noise promises epsilon {epsilon:g} but gives {spent:.6g}")
-
-
-def _verify_scales(mechanism: Gaussian | Laplace) -> None:
-    scales = mechanism.scales
-    numbers = isinstance(scales, tuple) and all(isinstance(s, int | float) and 0 < s < math.inf for s in scales)
-    if not numbers or len(scales) != len(mechanism.domain.blocks):
-        raise BrokenPromise(f"one positive scale per block is needed, got {scales}")

@@ -1,13 +1,14 @@
 """What Gaussian noise costs: the delta for two messages so far apart, continuous and discrete."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from sottovoce.privacy.domains import Domain, size
-from sottovoce.privacy.grid.mechanism import RESOLUTION, Gaussian
 from sottovoce.privacy.special import bisect, log_normal_cdf, normal_cdf
-from sottovoce.privacy.spent import Spent
+
+RESOLUTION = 2**24
+"""Steps of the grid in one unit of noise scale."""
 
 
 @lru_cache(maxsize=4096)
@@ -51,23 +52,11 @@ def discrete_delta(ideal: Callable[[float], float], epsilon: float, coordinates:
     return min(1.0, by_variation, by_ratio)
 
 
+def gaussian_distance(domain: Domain, scales: Sequence[float]) -> float:
+    """How far apart two messages can be, in units of the noise, rounding included."""
+    return domain.l2(scales) + rounding_l2(domain)
+
+
 def rounding_l2(domain: Domain) -> float:
     """What rounding to the grid may add to the distance of two messages, in units of the noise."""
     return 2 * math.sqrt(size(domain)) / RESOLUTION
-
-
-def gaussian_distance(mechanism: Gaussian) -> float:
-    """How far apart two messages can be, in units of the noise, rounding included."""
-    return mechanism.domain.l2(mechanism.scales) + rounding_l2(mechanism.domain)
-
-
-def true_delta(mechanism: Gaussian) -> float:
-    """The delta that this Gaussian really gives at its promised epsilon."""
-    distance = gaussian_distance(mechanism)
-    coordinates = size(mechanism.domain)
-    return discrete_delta(lambda epsilon: gaussian_delta(epsilon, distance), mechanism.budget.epsilon, coordinates)
-
-
-def gaussian_cost(mechanism: Gaussian) -> Spent:
-    """One report, counted by its true distance."""
-    return Spent(squared=gaussian_distance(mechanism) ** 2, coordinates=size(mechanism.domain))

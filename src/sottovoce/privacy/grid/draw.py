@@ -8,19 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.privacy.entropy import Entropy
-from sottovoce.privacy.grid.mechanism import RESOLUTION, Gaussian, Laplace, scale_of_each
+from sottovoce.privacy.grid.delta import RESOLUTION
+from sottovoce.privacy.grid.read import OnGrid, scale_of_each
 from sottovoce.protocol.codec import pack
 
 
-def draw_gaussian(mechanism: Gaussian, message: NDArray[np.float64], entropy: Entropy) -> bytes:
+def draw_gaussian(mechanism: OnGrid, message: NDArray[np.float64], entropy: Entropy) -> bytes:
     return on_grid(mechanism, message, [discrete_gaussian(RESOLUTION, entropy) for _ in message])
 
 
-def draw_laplace(mechanism: Laplace, message: NDArray[np.float64], entropy: Entropy) -> bytes:
+def draw_laplace(mechanism: OnGrid, message: NDArray[np.float64], entropy: Entropy) -> bytes:
     return on_grid(mechanism, message, [discrete_laplace(RESOLUTION, entropy) for _ in message])
 
 
-def on_grid(mechanism: Gaussian | Laplace, message: NDArray[np.float64], noise: list[int]) -> bytes:
+def on_grid(mechanism: OnGrid, message: NDArray[np.float64], noise: list[int]) -> bytes:
     """Round to the grid, add the noise, saturate at 64 bits (post-processing)."""
     scales = scale_of_each(mechanism)
     grid = [round(float(m) / float(s) * RESOLUTION) for m, s in zip(message, scales, strict=True)]

@@ -1,24 +1,9 @@
-"""Gaussian and Laplace noise: what a learner may know of it, and what the simulator draws from.
+"""Continuous Gaussian and Laplace noise for the simulator: no statistic can see the grid of the exact mechanisms."""
 
-The grid of the exact mechanism is far finer than any statistic can see, so both laws are continuous.
-"""
-
-import math
 from dataclasses import dataclass
 from typing import Any
 
-from sottovoce.privacy.grid.mechanism import Gaussian, Laplace, scale_of_each
-from sottovoce.privacy.kind import Random
-from sottovoce.privacy.noise import Noise, unbounded_noise
-
-
-def gaussian_noise(mechanism: Gaussian) -> Noise:
-    return unbounded_noise(mechanism.domain, mechanism.scales)
-
-
-def laplace_noise(mechanism: Laplace) -> Noise:
-    deviations = tuple(scale * math.sqrt(2) for scale in mechanism.scales)
-    return unbounded_noise(mechanism.domain, deviations, exponential=True)
+from sottovoce.privacy.base import Random
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,11 +24,3 @@ class LaplaceLaw:
 
     def draw(self, message: Any, random: Random) -> Any:
         return message - self.scales * random.laplaces(message.shape)
-
-
-def gaussian_law(mechanism: Gaussian) -> GaussianLaw:
-    return GaussianLaw(scales=scale_of_each(mechanism))
-
-
-def laplace_law(mechanism: Laplace) -> LaplaceLaw:
-    return LaplaceLaw(scales=scale_of_each(mechanism))

@@ -1,16 +1,21 @@
 """What discrete Gaussian and discrete Laplace noise promise, and with which scales."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.privacy.domains import Domain
+from sottovoce.privacy.domains import Domain, size
+from sottovoce.privacy.grid import read
+from sottovoce.privacy.grid.delta import RESOLUTION, discrete_delta, gaussian_delta, gaussian_distance
+from sottovoce.privacy.grid.law import GaussianLaw, LaplaceLaw
+from sottovoce.privacy.grid.read import scale_of_each, verify_scales
+from sottovoce.privacy.noise import Noise, unbounded_noise
+from sottovoce.privacy.spent import Spent, one_pure_report
 from sottovoce.protocol.budget import Budget
-
-RESOLUTION = 2**24
-"""Steps of the grid in one unit of noise scale."""
+from sottovoce.protocol.errors import BrokenPromise
 
 
 @dataclass(frozen=True)
@@ -37,11 +42,45 @@ class Gaussian:
     formula: str = "analytic"
 
     def farthest(self, surprise: float) -> float:
-        """No noise is farther out than so many scales, but for a probability of 2 exp(-surprise).
-
-        The discrete Gaussian is sub-Gaussian like the continuous one (Canonne, Kamath, Steinke 2020).
-        """
+        """The discrete Gaussian is sub-Gaussian like the continuous one (Canonne, Kamath, Steinke 2020)."""
         return math.sqrt(2 * surprise)
+
+    @property
+    def true_delta(self) -> float:
+        """The delta that the noise really gives at the promised epsilon."""
+        distance = gaussian_distance(self.domain, self.scales)
+        return discrete_delta(lambda epsilon: gaussian_delta(epsilon, distance), self.budget.epsilon, size(self.domain))
+
+    def verify(self) -> None:
+        verify_scales(self)
+        epsilon, delta = self.budget
+        if not 0 < delta < 1:
+            raise BrokenPromise(f"Gaussian noise needs a delta between 0 and 1, got {delta!r}")
+        if self.true_delta > delta * (1 + 1e-9):
+            raise BrokenPromise(
+                f"formula {self.formula!r} promises delta {delta:g} at epsilon {epsilon:g} "
+                f"but gives {self.true_delta:.3g}; use formula 'analytic'"
+            )
+
+    def cost(self) -> Spent:
+        """Counted by its true distance."""
+        return Spent(squared=gaussian_distance(self.domain, self.scales) ** 2, coordinates=size(self.domain))
+
+    @property
+    def report_size(self) -> int:
+        return 8 * size(self.domain)
+
+    def check(self, report: bytes) -> None:
+        read.check(self, report)
+
+    def decode(self, reports: Sequence[bytes]) -> NDArray[np.float64]:
+        return read.decode(self, reports)
+
+    def noise(self) -> Noise:
+        return unbounded_noise(self.domain, self.scales)
+
+    def law(self) -> GaussianLaw:
+        return GaussianLaw(scales=scale_of_each(self))
 
 
 @dataclass(frozen=True)
@@ -58,10 +97,29 @@ class Laplace:
     scales: tuple[float, ...]
 
     def farthest(self, surprise: float) -> float:
-        """No noise is farther out than so many scales, but for a probability of 2 exp(-surprise)."""
         return surprise
 
+    def verify(self) -> None:
+        verify_scales(self)
+        spent = self.domain.l1(self.scales) + 2 * size(self.domain) / RESOLUTION
+        if spent > self.budget.epsilon * (1 + 1e-12):
+            raise BrokenPromise(f"Laplace noise promises epsilon {self.budget.epsilon:g} but gives {spent:.6g}")
 
-def scale_of_each(mechanism: Gaussian | Laplace) -> NDArray[np.float64]:
-    """The scale of each coordinate of the message."""
-    return np.repeat(mechanism.scales, mechanism.domain.blocks)
+    def cost(self) -> Spent:
+        return one_pure_report(self.budget)
+
+    @property
+    def report_size(self) -> int:
+        return 8 * size(self.domain)
+
+    def check(self, report: bytes) -> None:
+        read.check(self, report)
+
+    def decode(self, reports: Sequence[bytes]) -> NDArray[np.float64]:
+        return read.decode(self, reports)
+
+    def noise(self) -> Noise:
+        return unbounded_noise(self.domain, tuple(scale * math.sqrt(2) for scale in self.scales), exponential=True)
+
+    def law(self) -> LaplaceLaw:
+        return LaplaceLaw(scales=scale_of_each(self))

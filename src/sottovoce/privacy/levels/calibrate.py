@@ -2,13 +2,12 @@
 
 from functools import lru_cache
 
-import numpy as np
-
 from sottovoce.privacy.domains import Domain, Interval
+from sottovoce.privacy.levels.law import levels_variance
 from sottovoce.privacy.levels.mechanism import Levels
-from sottovoce.privacy.weights import verify_weights, verify_whole, weights
+from sottovoce.privacy.weights import weights
 from sottovoce.protocol.budget import Budget
-from sottovoce.protocol.errors import BrokenPromise, ConfigurationError
+from sottovoce.protocol.errors import ConfigurationError
 
 
 @lru_cache(maxsize=512)
@@ -26,26 +25,3 @@ def levels(domain: Domain, budget: Budget, count: int | None = None) -> Levels:
     if count < 2:
         raise ConfigurationError(f"randomised response needs at least 2 levels, got {count}")
     return Levels(domain, budget, count, keep, flip)
-
-
-def levels_variance(count: int, ratio: float, points: int = 129) -> float:
-    """The largest variance over the inputs in [-1, 1] of the unbiased estimate, for keep/flip = ratio."""
-    grid = np.linspace(-1, 1, count)
-    flip = 1 / (ratio + count - 1)
-    gain = (ratio - 1) * flip
-    below = np.linspace(0, 1, points)[:, None]  # position between two neighbouring levels
-    start = np.arange(count - 1)
-    mean = grid[start] + below * (2 / (count - 1))
-    square = (1 - below) * grid[start] ** 2 + below * grid[start + 1] ** 2
-    second = (gain * square + flip * np.sum(grid**2)) / gain**2
-    return float(np.max(second - mean**2))
-
-
-def verify(mechanism: Levels) -> None:
-    """Refuse integers that do not keep the budget."""
-    if not isinstance(mechanism.domain, Interval):
-        raise BrokenPromise(f"levels answer for one number in an interval, got {mechanism.domain}")
-    verify_whole(mechanism.levels, mechanism.keep, mechanism.flip)
-    verify_weights(mechanism.keep, mechanism.flip, mechanism.budget.epsilon)
-    if not 2 <= mechanism.levels <= 2**16:
-        raise BrokenPromise(f"levels must be between 2 and 65536, got {mechanism.levels}")

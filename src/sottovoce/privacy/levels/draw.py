@@ -17,7 +17,7 @@ def draw(mechanism: Levels, message: NDArray[np.float64], entropy: Entropy) -> b
     place = min(last * RESOLUTION, max(0, round((float(message[0]) + 1) / 2 * last * RESOLUTION)))
     level, rest = divmod(place, RESOLUTION)
     level += entropy.below(RESOLUTION) < rest
-    return pack([_answer(mechanism, level, entropy)], mechanism.width)
+    return pack([_answer(mechanism, level, entropy)], mechanism.report_size)
 
 
 def _answer(mechanism: Levels, level: int, entropy: Entropy) -> int:

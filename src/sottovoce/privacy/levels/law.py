@@ -1,21 +1,24 @@
-"""The noise of randomised response: what a learner may know of it, and what the simulator draws from."""
+"""The distribution of randomised response: its variance, and what the simulator draws from."""
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
-from sottovoce.privacy.kind import Random
-from sottovoce.privacy.levels.calibrate import levels_variance
-from sottovoce.privacy.levels.mechanism import Levels
-from sottovoce.privacy.levels.read import levels_reach
-from sottovoce.privacy.noise import Noise
+import numpy as np
+
+from sottovoce.privacy.base import Random
 
 
-def noise(mechanism: Levels) -> Noise:
-    unit = mechanism.domain.half
-    spread = math.sqrt(levels_variance(mechanism.levels, mechanism.keep / mechanism.flip)) * unit
-    bound = levels_reach(mechanism) * unit
-    return Noise(spread**2, bound, (spread,), proxy=bound**2, levels=mechanism.levels)
+def levels_variance(count: int, ratio: float, points: int = 129) -> float:
+    """The largest variance over the inputs in [-1, 1] of the unbiased estimate, for keep/flip = ratio."""
+    grid = np.linspace(-1, 1, count)
+    flip = 1 / (ratio + count - 1)
+    gain = (ratio - 1) * flip
+    below = np.linspace(0, 1, points)[:, None]  # position between two neighbouring levels
+    start = np.arange(count - 1)
+    mean = grid[start] + below * (2 / (count - 1))
+    square = (1 - below) * grid[start] ** 2 + below * grid[start + 1] ** 2
+    second = (gain * square + flip * np.sum(grid**2)) / gain**2
+    return float(np.max(second - mean**2))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,9 +37,3 @@ class LevelsLaw:
         other = last - 1 - xp.minimum(xp.floor((answer - self.keep) / (1 - self.keep) * last), last - 1)
         sent = xp.where(answer < self.keep, level, other + (other >= level))
         return self.reach * (2 * sent / last - 1)
-
-
-def law(mechanism: Levels) -> LevelsLaw:
-    return LevelsLaw(
-        levels=float(mechanism.levels), keep=mechanism.keep / mechanism.total, reach=levels_reach(mechanism)
-    )

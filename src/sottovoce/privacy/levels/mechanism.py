@@ -1,9 +1,19 @@
-"""What k-level randomised response promises, and with which integers."""
+"""What k-level randomised response promises, with which integers, and how the server reads a level."""
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from sottovoce.privacy.domains import Interval
+from sottovoce.privacy.levels.law import LevelsLaw, levels_variance
+from sottovoce.privacy.noise import Noise
+from sottovoce.privacy.spent import Spent, one_pure_report
+from sottovoce.privacy.weights import verify_weights, verify_whole
 from sottovoce.protocol.budget import Budget
+from sottovoce.protocol.errors import BrokenPromise, WireError
 
 
 @dataclass(frozen=True)
@@ -28,7 +38,39 @@ class Levels:
         """The sum of all weights, W."""
         return self.keep + (self.levels - 1) * self.flip
 
+    def verify(self) -> None:
+        if not isinstance(self.domain, Interval):
+            raise BrokenPromise(f"levels answer for one number in an interval, got {self.domain}")
+        verify_whole(self.levels, self.keep, self.flip)
+        verify_weights(self.keep, self.flip, self.budget.epsilon)
+        if not 2 <= self.levels <= 2**16:
+            raise BrokenPromise(f"levels must be between 2 and 65536, got {self.levels}")
+
+    def cost(self) -> Spent:
+        return one_pure_report(self.budget)
+
     @property
-    def width(self) -> int:
-        """Bytes of one level on the wire."""
+    def report_size(self) -> int:
         return 1 if self.levels <= 256 else 2
+
+    @property
+    def reach(self) -> float:
+        """The estimate sent for the highest level, with the message in [-1, 1]: 1 / (P(keep) - P(flip))."""
+        return self.total / (self.keep - self.flip)
+
+    def check(self, report: bytes) -> None:
+        """Refuse a level that there is not, so that no report says more than `reach`."""
+        if (level := int.from_bytes(report, "big")) >= self.levels:
+            raise WireError(f"this task has {self.levels} levels, got level {level}")
+
+    def decode(self, reports: Sequence[bytes]) -> NDArray[np.float64]:
+        levels = np.array([int.from_bytes(report, "big") for report in reports], dtype=float)[:, None]
+        return self.reach * (2 * levels / (self.levels - 1) - 1)
+
+    def noise(self) -> Noise:
+        spread = math.sqrt(levels_variance(self.levels, self.keep / self.flip)) * self.domain.half
+        bound = self.reach * self.domain.half
+        return Noise(spread**2, bound, (spread,), proxy=bound**2, levels=self.levels)
+
+    def law(self) -> LevelsLaw:
+        return LevelsLaw(levels=float(self.levels), keep=self.keep / self.total, reach=self.reach)

@@ -1,9 +1,23 @@
-"""What the sphere codebook promises, and with which integers."""
+"""What the sphere codebook promises, with which integers, and how the server reads a candidate."""
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from sottovoce.privacy.domains import Domain, size
+from sottovoce.privacy.noise import Noise, unbounded_noise
+from sottovoce.privacy.spent import Spent, one_pure_report
+from sottovoce.privacy.sphere import codebook
+from sottovoce.privacy.sphere.law import SphereLaw, inner_products, quantile_table
+from sottovoce.privacy.weights import verify_weights, verify_whole
 from sottovoce.protocol.budget import Budget
+from sottovoce.protocol.errors import BrokenPromise, WireError
+
+LARGEST_CODEBOOK = 2**24
+"""candidates * coordinates: what a contract may ask a device to compute."""
 
 
 @dataclass(frozen=True)
@@ -34,3 +48,53 @@ class Sphere:
     def dimension(self) -> int:
         """Coordinates of a candidate: those of the message and the slack."""
         return size(self.domain) + 1
+
+    def verify(self) -> None:
+        verify_whole(self.candidates, self.cap, self.inside, self.outside)
+        verify_weights(self.inside, self.outside, self.budget.epsilon)
+        too_large = self.candidates * self.dimension > LARGEST_CODEBOOK
+        if not 1 <= self.cap < self.candidates <= 2**16 or too_large:
+            raise BrokenPromise(
+                f"a codebook of {self.candidates} candidates with a cap of {self.cap} is not one we compute"
+            )
+
+    def cost(self) -> Spent:
+        return one_pure_report(self.budget)
+
+    @property
+    def report_size(self) -> int:
+        return codebook.SEED_BYTES + 2
+
+    @property
+    def reach(self) -> float:
+        """No estimate is longer than this, whatever the seed and the index."""
+        return self.domain.radius / self.mean
+
+    def check(self, report: bytes) -> None:
+        """Refuse a candidate that there is not; no candidate says more than `reach`."""
+        if (index := int.from_bytes(report[codebook.SEED_BYTES :], "big")) >= self.candidates:
+            raise WireError(f"this task's codebook has {self.candidates} candidates, got index {index}")
+
+    def decode(self, reports: Sequence[bytes]) -> NDArray[np.float64]:
+        seeds = b"".join(report[: codebook.SEED_BYTES] for report in reports)
+        indices = np.array([int.from_bytes(report[codebook.SEED_BYTES :], "big") for report in reports])
+        vectors = codebook.candidates(seeds, indices, self.dimension).astype(float)
+        lengths = np.sqrt(np.sum(vectors * vectors, axis=1, keepdims=True))
+        return vectors[:, :-1] * (self.reach / lengths)
+
+    def noise(self) -> Noise:
+        """The larger of a coordinate's deviation along the message and across it."""
+        inner, mass = self._inner_product()
+        second = float(np.sum(inner**2 * mass) / np.sum(mass))
+        variance = max(second - self.mean**2, (1 - second) / (self.dimension - 1))
+        deviation = math.sqrt(variance) * self.domain.radius / self.mean
+        return unbounded_noise(self.domain, (deviation,) * len(self.domain.blocks))
+
+    def law(self) -> SphereLaw:
+        quantiles = quantile_table(self._inner_product()[1], self.mean)
+        return SphereLaw(quantiles=quantiles, mean=self.mean, radius=self.domain.radius)
+
+    def _inner_product(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Inner products of the message with the candidate sent, and how likely each is, up to a factor."""
+        inner, mass, in_cap = inner_products(self.dimension, self.candidates, self.cap)
+        return inner, mass * (in_cap * self.inside + (1 - in_cap) * self.outside)

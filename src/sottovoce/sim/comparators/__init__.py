@@ -1,7 +1,7 @@
 """What local privacy is compared with: learners that hear raw data. They exist in simulation only.
 
 Trust "central": a curator hears everything and publishes with differential privacy. Trust "none": the learner itself
-hears everything. No device can answer them (`privacy.contract.mechanism_of` refuses), and no server can run them.
+hears everything. No device can answer them (`catalogue.resolve.mechanism_of` refuses), and no server can run them.
 """
 
 from collections.abc import Callable
