@@ -13,7 +13,7 @@ from serving import created
 from sottovoce.server import logs
 from sottovoce.server.coordination import News
 from sottovoce.server.problems import Problem
-from sottovoce.server.store import Report, StoreThread
+from sottovoce.server.store import StoreThread
 from sottovoce.server.store.sqlite import SqliteStore
 from sottovoce.server.web.app import Application
 from sottovoce.server.web.hub import Hub
@@ -144,7 +144,7 @@ class Idle:
 
     def ask_for_base(self, task: int) -> None: ...
 
-    async def run(self, hear: Callable[[News], Awaitable[None]]) -> None:
+    async def run(self, hear: Callable[[News], Awaitable[None]], restarted: Callable[[], None]) -> None:
         await asyncio.Event().wait()
 
     async def stop(self) -> None: ...
@@ -170,19 +170,17 @@ def test_other_requests_are_answered_while_the_disk_works(tmp_path: Path):
     created(store)
     store.seconds = 0.5
 
-    async def scene() -> tuple[int, list[Report | str] | list[bool]]:
-        hub = Hub(store, Idle())
-        application = Application(hub, "", 0.0)
-        start = time.monotonic()
-        slow = asyncio.ensure_future(hub._thread.append([report(1)]))
-        answered = 0
-        while not slow.done():
-            assert await asked(application, "/v1/tasks/arms") == 200
-            await asyncio.sleep(0)
-            answered += 1
-        assert time.monotonic() - start >= 0.5
-        await hub.stop()
-        return answered, slow.result()
+    async def scene() -> tuple[int, list[bool]]:
+        async with Hub(store, Idle()) as hub:
+            application = Application(hub, "", 0.0)
+            start, answered = time.monotonic(), 0
+            slow = asyncio.ensure_future(hub._thread.append([report(1)]))
+            while not slow.done():
+                assert await asked(application, "/v1/tasks/arms") == 200
+                await asyncio.sleep(0)
+                answered += 1
+            assert time.monotonic() - start >= 0.5
+            return answered, slow.result()
 
     answered, fresh = asyncio.run(scene())
     assert answered > 50
@@ -194,12 +192,9 @@ def test_background_work_that_ends_is_logged_and_noticed(tmp_path: Path, monkeyp
         raise OSError("no space left")
 
     async def run() -> bool:
-        hub = Hub(Watched(tmp_path), Idle())
-        await hub.start()
-        await asyncio.sleep(0.01)
-        ready = hub.ready
-        await hub.stop()
-        return ready
+        async with Hub(Watched(tmp_path), Idle()) as hub:
+            await asyncio.sleep(0.01)
+            return hub.ready
 
     monkeypatch.setattr(logs.LOG, "propagate", True)
     with caplog.at_level("CRITICAL"):
