@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from test_store import ids, report
 
-from serving import created
+from serving import created, task_file
 from sottovoce.server import logs
 from sottovoce.server.coordination import News
 from sottovoce.server.problems import Problem
@@ -34,6 +34,11 @@ class Watched(SqliteStore):
         if reports[0].payload == b"broken":
             raise OSError("the disk is full")
         return super().append(reports)
+
+    def create(self, id, body, mode):
+        row = super().create(id, body, mode)
+        time.sleep(self.seconds)
+        return row
 
 
 def played(store: Watched, scene: Callable[[StoreThread], Awaitable[Any]]) -> Any:
@@ -185,6 +190,24 @@ def test_other_requests_are_answered_while_the_disk_works(tmp_path: Path):
     answered, fresh = asyncio.run(scene())
     assert answered > 50
     assert fresh == [True]
+
+
+def test_news_of_a_task_that_is_just_being_created_is_not_lost(tmp_path: Path):
+    store = Watched(tmp_path)
+    store.seconds = 0.3
+
+    async def scene() -> None:
+        async with Hub(store, Idle()) as hub:
+            creating = asyncio.ensure_future(hub.create(task_file()))
+            reader = SqliteStore(tmp_path)
+            while not (rows := reader.tasks()):
+                await asyncio.sleep(0.01)
+            reader.close()
+            await hub._hear(News(task=rows[0].number, broken=True))
+            with pytest.raises(Problem, match="its learner fails"):
+                await asyncio.wait_for(creating, 5)
+
+    asyncio.run(scene())
 
 
 def test_background_work_that_ends_is_logged_and_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: Any):

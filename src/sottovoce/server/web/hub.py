@@ -43,7 +43,8 @@ class Hub:
         for row in store.tasks():
             task = self._add(row, store.count(row.number))
             task.take(store.publications(row.number), clock())  # people are served before the learner is up
-        self._creating = asyncio.Lock()
+        self._changing = asyncio.Lock()
+        """Held while a task changes in the store and here: nobody sees one without the other."""
         self._work: list[asyncio.Task] = []
 
     # --- life --------------------------------------------------------------------------------------------------------
@@ -85,7 +86,7 @@ class Hub:
             body = await asyncio.to_thread(contract_of, file)
         except SottovoceError as error:
             raise Problem("bad-task", str(error)) from error
-        async with self._creating:
+        async with self._changing:
             if known := self.tasks.get(file.id):
                 if known.digest == digest_of(body):
                     return known, False
@@ -103,9 +104,10 @@ class Hub:
 
     async def change(self, task: LiveTask, **changes: Any) -> None:
         """Pause, resume or promote a task."""
-        row = task.row._replace(**changes)
-        await self._thread.run(self._store.change, row.number, row.mode, row.paused)
-        task.row = row
+        async with self._changing:
+            row = task.row._replace(**changes)
+            await self._thread.run(self._store.change, row.number, row.mode, row.paused)
+            task.row = row
         log("status changed", task=task.contract.id, mode=row.mode, paused=row.paused)
 
     # --- reports -----------------------------------------------------------------------------------------------------
@@ -160,7 +162,8 @@ class Hub:
 
     async def _hear(self, news: News) -> None:
         """Serve what the learner has published; forget what it has kept a base of."""
-        task = next(task for task in self.tasks.values() if task.row.number == news.task)
+        async with self._changing:  # the learner may have found a task that is just being created
+            task = next(task for task in self.tasks.values() if task.row.number == news.task)
         if news.broken:
             task.broken = True
             task.prepared.set()

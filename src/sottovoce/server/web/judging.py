@@ -40,8 +40,7 @@ class Judge:
 
     def learn_versions(self, superseded: Mapping[str, int], now: float) -> None:
         """Take new versions, the newest with 0; forget those that nobody may name any more."""
-        before = {version: since or int(now) for version, since in self._versions.items()} if superseded else {}
-        known = before | dict(superseded)
+        known = {version: since or int(now) for version, since in self._versions.items()} | dict(superseded)
         self._versions = {version: since for version, since in known.items() if not self._too_old(since, now)}
 
     def __call__(
