@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from test_store import ids, report
 
-from serving import created
+from serving import created, task_file
 from sottovoce.server import logs
 from sottovoce.server.coordination import News
 from sottovoce.server.problems import Problem
-from sottovoce.server.store import Report, StoreThread
+from sottovoce.server.store import StoreThread
 from sottovoce.server.store.sqlite import SqliteStore
 from sottovoce.server.web.app import Application
 from sottovoce.server.web.hub import Hub
@@ -34,6 +34,11 @@ class Watched(SqliteStore):
         if reports[0].payload == b"broken":
             raise OSError("the disk is full")
         return super().append(reports)
+
+    def create(self, id, body, mode):
+        row = super().create(id, body, mode)
+        time.sleep(self.seconds)
+        return row
 
 
 def played(store: Watched, scene: Callable[[StoreThread], Awaitable[Any]]) -> Any:
@@ -144,7 +149,7 @@ class Idle:
 
     def ask_for_base(self, task: int) -> None: ...
 
-    async def run(self, hear: Callable[[News], Awaitable[None]]) -> None:
+    async def run(self, hear: Callable[[News], Awaitable[None]], restarted: Callable[[], None]) -> None:
         await asyncio.Event().wait()
 
     async def stop(self) -> None: ...
@@ -170,23 +175,39 @@ def test_other_requests_are_answered_while_the_disk_works(tmp_path: Path):
     created(store)
     store.seconds = 0.5
 
-    async def scene() -> tuple[int, list[Report | str] | list[bool]]:
-        hub = Hub(store, Idle())
-        application = Application(hub, "", 0.0)
-        start = time.monotonic()
-        slow = asyncio.ensure_future(hub._thread.append([report(1)]))
-        answered = 0
-        while not slow.done():
-            assert await asked(application, "/v1/tasks/arms") == 200
-            await asyncio.sleep(0)
-            answered += 1
-        assert time.monotonic() - start >= 0.5
-        await hub.stop()
-        return answered, slow.result()
+    async def scene() -> tuple[int, list[bool]]:
+        async with Hub(store, Idle()) as hub:
+            application = Application(hub, "", 0.0)
+            start, answered = time.monotonic(), 0
+            slow = asyncio.ensure_future(hub._thread.append([report(1)]))
+            while not slow.done():
+                assert await asked(application, "/v1/tasks/arms") == 200
+                await asyncio.sleep(0)
+                answered += 1
+            assert time.monotonic() - start >= 0.5
+            return answered, slow.result()
 
     answered, fresh = asyncio.run(scene())
     assert answered > 50
     assert fresh == [True]
+
+
+def test_news_of_a_task_that_is_just_being_created_is_not_lost(tmp_path: Path):
+    store = Watched(tmp_path)
+    store.seconds = 0.3
+
+    async def scene() -> None:
+        async with Hub(store, Idle()) as hub:
+            creating = asyncio.ensure_future(hub.create(task_file()))
+            reader = SqliteStore(tmp_path)
+            while not (rows := reader.tasks()):
+                await asyncio.sleep(0.01)
+            reader.close()
+            await hub._hear(News(task=rows[0].number, broken=True))
+            with pytest.raises(Problem, match="its learner fails"):
+                await asyncio.wait_for(creating, 5)
+
+    asyncio.run(scene())
 
 
 def test_background_work_that_ends_is_logged_and_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: Any):
@@ -194,12 +215,9 @@ def test_background_work_that_ends_is_logged_and_noticed(tmp_path: Path, monkeyp
         raise OSError("no space left")
 
     async def run() -> bool:
-        hub = Hub(Watched(tmp_path), Idle())
-        await hub.start()
-        await asyncio.sleep(0.01)
-        ready = hub.ready
-        await hub.stop()
-        return ready
+        async with Hub(Watched(tmp_path), Idle()) as hub:
+            await asyncio.sleep(0.01)
+            return hub.ready
 
     monkeypatch.setattr(logs.LOG, "propagate", True)
     with caplog.at_level("CRITICAL"):

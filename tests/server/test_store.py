@@ -8,7 +8,7 @@ import pytest
 
 from serving import created
 from sottovoce.protocol.errors import ConfigurationError
-from sottovoce.server.coordination import only_server
+from sottovoce.server.coordination import only_one
 from sottovoce.server.store import WARM, Counts, Publication, Report, Snapshot, Store, open_store
 from sottovoce.server.store.sqlite import SqliteStore
 
@@ -142,6 +142,6 @@ def test_a_folder_of_another_version_is_refused_by_name_and_left_alone(tmp_path:
 
 
 def test_two_servers_do_not_share_a_folder(tmp_path: Path):
-    with only_server(tmp_path), pytest.raises(ConfigurationError, match="another server uses"):
-        only_server(tmp_path)
-    only_server(tmp_path).close()
+    with only_one("server", tmp_path, wait=False), pytest.raises(ConfigurationError, match="another server uses"):
+        only_one("server", tmp_path, wait=False)
+    only_one("server", tmp_path, wait=False).close()

@@ -45,6 +45,9 @@ class News(msgspec.Struct, frozen=True, kw_only=True):
     """Did its learner fail? Then it learns nothing more until the server starts again."""
 
 
+Hear = Callable[[News], Awaitable[None]]
+
+
 class Learner(Protocol):
     """The learner's process, as the web process sees it."""
 
@@ -59,7 +62,7 @@ class Learner(Protocol):
         """Keep a snapshot of this task from which replay may start."""
         ...
 
-    async def run(self, hear: Callable[[News], Awaitable[None]]) -> None:
+    async def run(self, hear: Hear, restarted: Callable[[], None]) -> None:
         """Pass its news on, for as long as the server runs."""
         ...
 
@@ -71,9 +74,8 @@ class Learner(Protocol):
 class ChildLearner:
     """A `Learner` that is a child process, started again should it ever end."""
 
-    def __init__(self, folder: Path, restarted: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, folder: Path) -> None:
         self._command = (sys.executable, "-m", "sottovoce.server.learn.process", str(folder))
-        self._restarted = restarted
         self._process: asyncio.subprocess.Process | None = None
         self._stopping = self._waking = False
 
@@ -89,7 +91,7 @@ class ChildLearner:
     def ask_for_base(self, task: int) -> None:
         self._say(f"{task}\n".encode())
 
-    async def run(self, hear: Callable[[News], Awaitable[None]]) -> None:
+    async def run(self, hear: Hear, restarted: Callable[[], None]) -> None:
         pause, pipe = FIRST_PAUSE, asyncio.subprocess.PIPE
         while not self._stopping:
             self._process = await asyncio.create_subprocess_exec(*self._command, stdin=pipe, stdout=pipe, limit=2**20)
@@ -100,7 +102,7 @@ class ChildLearner:
             await self._process.wait()
             if not self._stopping:
                 log("learner ended; starting it again", logging.ERROR, status=self._process.returncode)
-                self._restarted()
+                restarted()
                 await asyncio.sleep(pause)
                 pause = min(2 * pause, LONGEST_PAUSE)
 
@@ -142,23 +144,16 @@ def tell(news: Sequence[News]) -> bool:
     return True
 
 
-# --- locks that end with their process, however it ends --------------------------------------------------------------
+# --- in both ---------------------------------------------------------------------------------------------------------
 
 
-def only_server(folder: Path) -> IO[str]:
-    """The lock of the web process; refuses a second one."""
+def only_one(role: str, folder: Path, *, wait: bool) -> IO[str]:
+    """The lock of the one process with this role. It ends with its process, however that ends."""
     folder.mkdir(parents=True, exist_ok=True)
-    lock = open(folder / "server.lock", "w")  # noqa: SIM115 (the caller's context closes it)
+    lock = open(folder / f"{role}.lock", "w")  # noqa: SIM115 (the caller's context closes it)
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
     except OSError as error:
         lock.close()
-        raise ConfigurationError(f"another server uses {folder}; stop it, or choose another --data") from error
-    return lock
-
-
-def only_learner(folder: Path) -> IO[str]:
-    """The lock of the learner's process; waits for an older one, which ends when it notices that its server is gone."""
-    lock = open(folder / "learner.lock", "w")  # noqa: SIM115 (the caller's context closes it)
-    fcntl.flock(lock, fcntl.LOCK_EX)
+        raise ConfigurationError(f"another {role} uses {folder}; stop it, or choose another --data") from error
     return lock

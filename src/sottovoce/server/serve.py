@@ -9,21 +9,22 @@ import uvloop
 from granian.constants import Interfaces
 from granian.server.embed import Server
 
-from sottovoce.server.coordination import only_server
+from sottovoce.server.coordination import ChildLearner, only_one
 from sottovoce.server.logs import log, to_stderr
+from sottovoce.server.store import open_store
 from sottovoce.server.web.app import Application
-from sottovoce.server.web.hub import running
+from sottovoce.server.web.hub import Hub
 
 
 def serve(folder: Path, *, host: str, port: int, token: str, rate: float) -> None:
     """Listen until told to stop (SIGTERM or SIGINT); then write what waits and end."""
     to_stderr()
-    with only_server(folder):
+    with only_one("server", folder, wait=False):
         uvloop.run(_serve(folder, host, port, token, rate))
 
 
 async def _serve(folder: Path, host: str, port: int, token: str, rate: float) -> None:
-    async with running(folder) as hub:
+    async with Hub(open_store(folder), ChildLearner(folder)) as hub:
         server = Server(
             Application(hub, token, rate), host, port, interface=Interfaces.ASGINL, websockets=False, log_enabled=False
         )

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from sottovoce.server.coordination import News, listen, only_learner, tell
+from sottovoce.server.coordination import News, listen, only_one, tell
 from sottovoce.server.logs import log, to_stderr
 from sottovoce.server.published import open_seconds
 from sottovoce.server.store import Entry, Publication, Store, TaskRow, open_store
@@ -140,7 +140,7 @@ def replay(store: Store, task: TaskRow) -> str:
 def main(folder: Path) -> None:
     to_stderr()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal interrupts both; the server says when it is time
-    with only_learner(folder):
+    with only_one("learner", folder, wait=True):  # an older one may not have noticed yet that its server is gone
         if (wanted := listen(0.0)) is not None:  # this one's may be gone as well by now
             learn(folder, wanted)
 

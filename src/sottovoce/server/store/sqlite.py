@@ -68,8 +68,10 @@ class SqliteStore:
     # --- the web process writes --------------------------------------------------------------------------------------
 
     def secret(self, name: str) -> bytes:
-        self._journal.execute("INSERT OR IGNORE INTO secrets VALUES (?, ?)", (name, secrets.token_bytes(32)))
-        return self._journal.execute("SELECT value FROM secrets WHERE name = ?", (name,)).fetchone()[0]
+        known = "SELECT value FROM secrets WHERE name = ?"
+        if not self._journal.execute(known, (name,)).fetchone():  # only then is the file written to
+            self._journal.execute("INSERT OR IGNORE INTO secrets VALUES (?, ?)", (name, secrets.token_bytes(32)))
+        return self._journal.execute(known, (name,)).fetchone()[0]
 
     def create(self, id: str, body: bytes, mode: Mode) -> TaskRow:
         done = self._journal.execute("INSERT INTO tasks (id, contract, mode) VALUES (?, ?, ?)", (id, body, mode))

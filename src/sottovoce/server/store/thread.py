@@ -8,7 +8,7 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import ParamSpec, TypeVar
+from typing import Any, TypeVar
 
 from sottovoce.server.problems import not_ready
 from sottovoce.server.store.base import Report, Store
@@ -19,7 +19,6 @@ LARGEST_QUEUE = 50_000
 """Reports that may wait; beyond that people are asked to come back."""
 
 Batch = tuple[Sequence[Report], asyncio.Future[list[bool]]]
-Arguments = ParamSpec("Arguments")
 Found = TypeVar("Found")
 
 
@@ -35,11 +34,9 @@ class StoreThread:
         self.waiting = self.written = 0
         """Reports that are not written yet, and those that are."""
 
-    async def run(
-        self, work: Callable[Arguments, Found], *arguments: Arguments.args, **named: Arguments.kwargs
-    ) -> Found:
+    async def run(self, work: Callable[..., Found], *arguments: Any) -> Found:
         """What a method of the store finds."""
-        return await asyncio.wrap_future(self._thread.submit(work, *arguments, **named))
+        return await asyncio.wrap_future(self._thread.submit(work, *arguments))
 
     async def append(self, reports: Sequence[Report]) -> list[bool]:
         """Keep the reports; True for those that were not there before. Returns when they are on disk."""

@@ -6,8 +6,7 @@ import functools
 import logging
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
-from pathlib import Path
+from collections.abc import Callable, Coroutine, Iterator
 from typing import Any
 
 from sottovoce.catalogue.resolve import contract_of
@@ -15,12 +14,12 @@ from sottovoce.catalogue.task_file import TaskFile
 from sottovoce.protocol.contract import DAY, Contract, digest_of
 from sottovoce.protocol.errors import SottovoceError
 from sottovoce.protocol.wire import ModelReports, TicketReports, Verdict, WarmRows
-from sottovoce.server.coordination import ChildLearner, Learner, News
+from sottovoce.server.coordination import Learner, News
 from sottovoce.server.logs import log
 from sottovoce.server.metrics import Metrics
 from sottovoce.server.problems import Problem
 from sottovoce.server.published import open_seconds
-from sottovoce.server.store import Counts, Entry, Store, StoreThread, TaskRow, open_store
+from sottovoce.server.store import Counts, Entry, Store, StoreThread, TaskRow
 from sottovoce.server.web.task import LiveTask
 
 RETENTION_SECONDS = 3600.0
@@ -32,12 +31,10 @@ PREPARING_SECONDS = 60.0
 
 
 class Hub:
-    """One store, served by one process."""
+    """One store, served by one process for as long as the context lasts."""
 
-    def __init__(
-        self, store: Store, learner: Learner, metrics: Metrics | None = None, clock: Callable[[], float] = time.time
-    ) -> None:
-        self.metrics = metrics or Metrics()
+    def __init__(self, store: Store, learner: Learner, clock: Callable[[], float] = time.time) -> None:
+        self.metrics = Metrics()
         self._count = functools.cache(self.metrics.reports.labels)
         self._learner, self.clock = learner, clock
         self._store, self._thread = store, StoreThread(store, self._committed)
@@ -46,23 +43,25 @@ class Hub:
         for row in store.tasks():
             task = self._add(row, store.count(row.number))
             task.take(store.publications(row.number), clock())  # people are served before the learner is up
-        self._creating = asyncio.Lock()
+        self._changing = asyncio.Lock()
+        """Held while a task changes in the store and here: nobody sees one without the other."""
         self._work: list[asyncio.Task] = []
 
     # --- life --------------------------------------------------------------------------------------------------------
 
-    async def start(self) -> None:
+    async def __aenter__(self) -> "Hub":
         work: dict[str, Coroutine[Any, Any, None]] = {
-            "learning": self._learner.run(self._hear),
+            "learning": self._learner.run(self._hear, self.metrics.restarts.inc),
             "retention": self._keep_retention(),
             "tidying": self._keep_tidy(),
         }
         self._work = [asyncio.create_task(one, name=name) for name, one in work.items()]
         for one in self._work:
             one.add_done_callback(_log_end)
+        return self
 
-    async def stop(self) -> None:
-        """Write what waits, let the learner save its state, and end."""
+    async def __aexit__(self, *error: object) -> None:
+        """Let the learner save its state, write what waits, and end."""
         await self._learner.stop()
         for work in self._work:
             work.cancel()
@@ -87,9 +86,13 @@ class Hub:
             body = await asyncio.to_thread(contract_of, file)
         except SottovoceError as error:
             raise Problem("bad-task", str(error)) from error
-        async with self._creating:
+        async with self._changing:
             if known := self.tasks.get(file.id):
-                return _same(known, body), False
+                if known.digest == digest_of(body):
+                    return known, False
+                raise Problem(
+                    "contract-differs", f"devices have joined another contract of {file.id}; choose another id"
+                )
             task = self._add(await self._thread.run(self._store.create, file.id, body, file.mode), Counts(0, 0))
         self._learner.wake()
         with contextlib.suppress(TimeoutError):
@@ -101,9 +104,10 @@ class Hub:
 
     async def change(self, task: LiveTask, **changes: Any) -> None:
         """Pause, resume or promote a task."""
-        row = task.row._replace(**changes)
-        await self._thread.run(self._store.change, row.number, row.mode, row.paused)
-        task.row = row
+        async with self._changing:
+            row = task.row._replace(**changes)
+            await self._thread.run(self._store.change, row.number, row.mode, row.paused)
+            task.row = row
         log("status changed", task=task.contract.id, mode=row.mode, paused=row.paused)
 
     # --- reports -----------------------------------------------------------------------------------------------------
@@ -158,7 +162,8 @@ class Hub:
 
     async def _hear(self, news: News) -> None:
         """Serve what the learner has published; forget what it has kept a base of."""
-        task = next(task for task in self.tasks.values() if task.row.number == news.task)
+        async with self._changing:  # the learner may have found a task that is just being created
+            task = next(task for task in self.tasks.values() if task.row.number == news.task)
         if news.broken:
             task.broken = True
             task.prepared.set()
@@ -197,27 +202,6 @@ class Hub:
 def oldest_kept(contract: Contract, now: float) -> int:
     """The first day whose reports are kept; a report that may still be sent again is kept, to be told a duplicate."""
     return int(now - max(contract.retention, open_seconds(contract))) // DAY
-
-
-@contextlib.asynccontextmanager
-async def running(folder: Path) -> AsyncIterator[Hub]:
-    """The hub of a data folder, for as long as the context lasts."""
-    metrics = Metrics()
-    hub = Hub(open_store(folder), ChildLearner(folder, metrics.restarts.inc), metrics)
-    await hub.start()
-    try:
-        yield hub
-    finally:
-        await hub.stop()
-
-
-def _same(known: LiveTask, body: bytes) -> LiveTask:
-    if known.digest != digest_of(body):
-        raise Problem(
-            "contract-differs",
-            f"{known.contract.id} exists with another contract, which its devices have pinned; choose another id",
-        )
-    return known
 
 
 def _log_end(work: asyncio.Task) -> None:

@@ -1,19 +1,26 @@
-"""Reports as they come from devices: which of them may be journalled, and why the others may not."""
+"""What may be journalled: reports of devices, with a verdict where they may not, and rows of consented data."""
 
+import secrets
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
+import numpy as np
+
+from sottovoce.privacy.domains import Domain, size
 from sottovoce.privacy.mechanisms import Mechanism
 from sottovoce.privacy.reading import check
 from sottovoce.protocol.codec import from_text
 from sottovoce.protocol.contract import DAY
 from sottovoce.protocol.errors import WireError
-from sottovoce.protocol.wire import REPORT_ID_BYTES, ModelReport, TicketReport, Verdict
-from sottovoce.server.store import Report
+from sottovoce.protocol.wire import REPORT_ID_BYTES, ModelReport, TicketReport, Verdict, WarmRow
+from sottovoce.server.problems import Problem
+from sottovoce.server.store import WARM, Report
 from sottovoce.server.web.tickets import TicketOffice
 
 CLOSED: dict[str, Verdict] = {"paused": "task-paused", "expired": "task-expired", "done": "task-done"}
 """The verdict where a task is not open."""
+LARGEST_NUMBER = 1e100
+"""No message has a larger one; its square is still finite."""
 
 
 class Origin(NamedTuple):
@@ -33,8 +40,7 @@ class Judge:
 
     def learn_versions(self, superseded: Mapping[str, int], now: float) -> None:
         """Take new versions, the newest with 0; forget those that nobody may name any more."""
-        before = {version: since or int(now) for version, since in self._versions.items()} if superseded else {}
-        known = before | dict(superseded)
+        known = {version: since or int(now) for version, since in self._versions.items()} | dict(superseded)
         self._versions = {version: since for version, since in known.items() if not self._too_old(since, now)}
 
     def __call__(
@@ -75,3 +81,18 @@ class Judge:
 
     def _too_old(self, superseded: int, now: float) -> bool:
         return 0 < superseded < now - self._open_for
+
+
+def warm_report(task: int, domain: Domain, row: WarmRow, contexts: bytes | Sequence[bytes], day: int) -> Report:
+    """The row, if it is a message of this domain; `contexts` is what it answers, one for each arm where there are."""
+    width, message = size(domain), np.array(row.message)
+    within = len(message) == width and bool(np.all(np.abs(message) < LARGEST_NUMBER))
+    if not (within and domain.contains(message)):
+        raise Problem("bad-request", f"a message of this task has {width} numbers within {domain}")
+    if isinstance(contexts, bytes):
+        context = contexts
+    elif row.action is None or not 0 <= row.action < len(contexts):
+        raise Problem("bad-request", f"an action of this task is a number below {len(contexts)}")
+    else:
+        context = contexts[row.action]
+    return Report(task, secrets.token_bytes(REPORT_ID_BYTES), day, WARM, context, message.astype(">f8").tobytes())

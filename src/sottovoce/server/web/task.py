@@ -29,9 +29,8 @@ from sottovoce.server.coordination import News
 from sottovoce.server.problems import Problem, not_ready
 from sottovoce.server.published import Published, UnitEstimate, open_seconds
 from sottovoce.server.store import Counts, Publication, Report, TaskRow
-from sottovoce.server.web.judging import Judge
+from sottovoce.server.web.judging import Judge, warm_report
 from sottovoce.server.web.tickets import TicketOffice
-from sottovoce.server.web.warming import warm_report
 
 State = Literal["open", "paused", "expired", "done"]
 
