@@ -66,7 +66,7 @@ class NoiseOnRewards:
 
 
 class LoudUser:
-    """Says both rewards aloud; the noise is added where the experiment can see it."""
+    """Sends both rewards in the clear; the noise is added where the experiment can see it."""
 
     def act(self, public: Any, context: Any, entropy: Any) -> Any:
         return public
