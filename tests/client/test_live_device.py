@@ -194,8 +194,8 @@ def test_the_debit_is_on_the_disk_before_the_draw(tmp_path, monkeypatch):
     found = []
 
     def watched(*given):
-        found.extend(mine._vault.vault.rows("PRAGMA synchronous")[0])
-        found.extend(mine._vault.vault.rows("SELECT count(*) FROM decisions WHERE drawing = 1")[0])
+        found.extend(mine._vault.run("PRAGMA synchronous")[0])
+        found.extend(mine._vault.run("SELECT count(*) FROM decisions WHERE drawing = 1")[0])
         return privatise(*given)
 
     monkeypatch.setattr("sottovoce.client.device.privatise", watched)
@@ -273,7 +273,7 @@ def test_whatever_the_input_one_private_report_of_the_same_length_leaves(person,
     assert len(from_text(report["id"])) == 16
     assert len(from_text(report["payload"])) == 14
     assert len(json.dumps(report)) == 124
-    assert mine._vault.vault.rows("SELECT count(*) FROM decisions") == [(0,)]
+    assert mine._vault.run("SELECT count(*) FROM decisions") == [(0,)]
 
 
 SHARED = Server(contextual())
@@ -282,7 +282,7 @@ SHARED = Server(contextual())
 def test_what_was_deleted_is_nowhere_in_the_folder(tmp_path):
     mine = device(Server(contextual()), folder=tmp_path)
     decision = mine.choose(PERSON)
-    ((raw,),) = mine._vault.vault.rows("SELECT raw FROM decisions")
+    ((raw,),) = mine._vault.run("SELECT raw FROM decisions")
     assert any(raw in file.read_bytes() for file in tmp_path.iterdir())
     mine.observe(decision.id, 1.0)
     mine.send()
