@@ -14,12 +14,13 @@ from sottovoce.catalogue.task_file import TaskFile
 from sottovoce.protocol.contract import DAY, Contract, digest_of
 from sottovoce.protocol.errors import SottovoceError
 from sottovoce.protocol.wire import ModelReports, TicketReports, Verdict, WarmRows
-from sottovoce.server.coordination import Learner, News
+from sottovoce.server.coordination import ChildLearner, News
 from sottovoce.server.logs import log
 from sottovoce.server.metrics import Metrics
 from sottovoce.server.problems import Problem
 from sottovoce.server.published import open_seconds
-from sottovoce.server.store import Counts, Entry, Store, StoreThread, TaskRow
+from sottovoce.server.store import Counts, Entry, Store, TaskRow
+from sottovoce.server.store.thread import StoreThread
 from sottovoce.server.web.task import LiveTask
 
 RETENTION_SECONDS = 3600.0
@@ -33,7 +34,7 @@ PREPARING_SECONDS = 60.0
 class Hub:
     """One store, served by one process for as long as the context lasts."""
 
-    def __init__(self, store: Store, learner: Learner, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, store: Store, learner: ChildLearner, clock: Callable[[], float] = time.time) -> None:
         self.metrics = Metrics()
         self._count = functools.cache(self.metrics.reports.labels)
         self._learner, self.clock = learner, clock
