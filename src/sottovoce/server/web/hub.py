@@ -5,7 +5,6 @@ import contextlib
 import functools
 import logging
 import time
-from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator
 from typing import Any
 
@@ -121,10 +120,10 @@ class Hub:
         verdicts: list[Verdict] = [
             one if isinstance(one, str) else "accepted" if next(fresh) else "duplicate" for one in judged
         ]
-        counted = Counter(verdicts)
-        for verdict, count in counted.items():
+        for verdict in set(verdicts):
+            count = verdicts.count(verdict)
             self._count(task.contract.id, verdict).inc(count)
-        task.count(counted)
+            task.count(verdict, count)
         self._learner.wake()
         return verdicts
 

@@ -129,9 +129,11 @@ class LiveTask:
         """Each report as it would be journalled, or why not."""
         return [self._judge(report, self.state(now), now) for report in reports]
 
-    def count(self, verdicts: Counter[Verdict]) -> None:
-        self.reports += verdicts["accepted"]
-        self.refused.update({name: n for name, n in verdicts.items() if name not in ("accepted", "duplicate")})
+    def count(self, verdict: Verdict, reports: int) -> None:
+        if verdict == "accepted":
+            self.reports += reports
+        elif verdict != "duplicate":
+            self.refused[verdict] += reports
 
     def warm_reports(self, rows: Sequence[WarmRow], now: float) -> list[Report]:
         """Consented data in the clear, as the journal keeps it."""
