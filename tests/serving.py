@@ -23,7 +23,7 @@ from sottovoce.privacy.drawing import privatise
 from sottovoce.privacy.gates import mechanisms_of
 from sottovoce.protocol.codec import to_text
 from sottovoce.protocol.contract import Contract, contract_from
-from sottovoce.server.store import Store, TaskRow
+from sottovoce.server.store.base import Store, TaskRow
 
 TOKEN = "the-token-of-the-tests"
 CLIENT = "127.0.0.2"

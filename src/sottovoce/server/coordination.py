@@ -36,7 +36,6 @@ class News(msgspec.Struct, frozen=True, kw_only=True):
     published: int = 0
     state: str = ""
     seq: int = 0
-    done: bool = False
     fresh: bool = False
     """Is there a new publication?"""
     base: bool = False
@@ -54,7 +53,7 @@ class ChildLearner:
         self._stopping = self._waking = False
 
     @property
-    def alive(self) -> bool:
+    def running(self) -> bool:
         return self._process is not None and self._process.returncode is None
 
     def wake(self) -> None:
@@ -86,7 +85,7 @@ class ChildLearner:
     async def stop(self) -> None:
         """Let it save its state and end."""
         self._stopping = True
-        if self._process and self._process.stdin and self.alive:
+        if self._process and self._process.stdin and self.running:
             self._process.stdin.close()
             try:
                 await asyncio.wait_for(self._process.wait(), LAST_SECONDS)

@@ -27,8 +27,7 @@ from sottovoce.privacy.reading import decode_messages, noise_of
 from sottovoce.protocol.contract import ByTicket, Contract
 from sottovoce.server.learn import leaves
 from sottovoce.server.learn.publishing import Remembered, ask_once, publication_of
-from sottovoce.server.published import UnitEstimate
-from sottovoce.server.store import WARM, Entry, Publication, Report, Snapshot
+from sottovoce.server.store.base import WARM, Entry, Journalled, Publication, Snapshot, UnitEstimate
 
 CHUNK = 64
 """Places of the compiled fold. Fewer would call it more often; more would compute empty places more often, since a
@@ -87,7 +86,7 @@ class Fold:
             if not was_done and (self.schedule.due(self.learned, self.published) or self.done()):
                 yield self.publish()
 
-    def _fold(self, reports: Sequence[Report]) -> None:
+    def _fold(self, reports: Sequence[Journalled]) -> None:
         count, messages = len(reports), np.zeros((CHUNK, size(self._domain)))
         messages[:count] = self._messages(reports)
         remembered = [self._memo(report) for report in reports]
@@ -100,7 +99,7 @@ class Fold:
         self.progress, heard = fold(self._domain, self._arms, self.learner, self.progress, places)
         self.learned += int(heard)
 
-    def _messages(self, reports: Sequence[Report]) -> NDArray[np.float64]:
+    def _messages(self, reports: Sequence[Journalled]) -> NDArray[np.float64]:
         """Estimates of what was said, one a row; reports through the same gate are decoded together."""
         messages = np.zeros((len(reports), size(self._domain)))
         for gate in {report.gate for report in reports}:
@@ -112,7 +111,7 @@ class Fold:
                 messages[rows] = decode_messages(self._mechanisms[gate], payloads)
         return messages
 
-    def _memo(self, report: Report) -> Remembered:
+    def _memo(self, report: Journalled) -> Remembered:
         if isinstance(self.contract.offers, ByTicket):
             return leaves.unpack(self._remembered, report.context)
         if not jax.tree.leaves(self._remembered):

@@ -14,8 +14,8 @@ from typing import Any
 
 from sottovoce.server.coordination import News, listen, only_one, tell
 from sottovoce.server.logs import log, to_stderr
-from sottovoce.server.published import open_seconds
-from sottovoce.server.store import Entry, Publication, Store, TaskRow, open_store
+from sottovoce.server.store import open_store
+from sottovoce.server.store.base import Entry, Publication, Store, TaskRow, open_seconds
 
 READ = 2048
 """Entries of the journal read at once: some tens of milliseconds of work, after which news is told and others wait."""
@@ -28,7 +28,7 @@ RESTS, REST_SECONDS = 5, 0.1
 there is more to read it rests as long as it worked."""
 
 
-class Learning:
+class Folds:
     """All tasks of one store, carried forward."""
 
     def __init__(self, store: Store, clock: Callable[[], float] = time.time) -> None:
@@ -117,7 +117,6 @@ class Learning:
             published=fold.published,
             state=fold.digest(),
             seq=fold.seq,
-            done=fold.done(),
             fresh=fresh,
             base=base,
         )
@@ -150,7 +149,7 @@ def learn(folder: Path, wanted: list[int] | None) -> None:
     import jax
 
     with jax.enable_x64(True):
-        learning = Learning(open_store(folder))
+        learning = Folds(open_store(folder))
         while wanted is not None:
             start = time.monotonic()
             news = learning.catch_up()

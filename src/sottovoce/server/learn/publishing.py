@@ -19,8 +19,7 @@ from sottovoce.learners.base import Offer
 from sottovoce.protocol.contract import ByModel, Contract
 from sottovoce.protocol.offers import model_body, version_of
 from sottovoce.server.learn import leaves
-from sottovoce.server.published import PooledOffer, Published, UnitEstimate, recommended
-from sottovoce.server.store import Publication
+from sottovoce.server.store.base import PooledOffer, Publication, Published, UnitEstimate
 
 POOL = (64, 1024)
 """Offers drawn at a publication: twice as many as reports until the next, since some offers are never answered. At
@@ -65,6 +64,16 @@ def publication_key(secret: bytes, task: str, count: int) -> jax.Array:
     drawn = hmac.digest(secret, f"{task}\0{count}".encode(), hashlib.sha256)
     words = jnp.asarray(np.frombuffer(drawn[:8], ">u4").astype(np.uint32))
     return jax.random.wrap_key_data(words, impl="threefry2x32")
+
+
+def recommended(found: Any) -> Any:
+    """A recommendation as it travels: an arm, the numbers of several arms, or a point.
+
+    >>> recommended(np.array([True, False, True])), recommended(np.int64(2))
+    ([0, 2], 2)
+    """
+    found = np.asarray(found)
+    return np.flatnonzero(found).tolist() if found.dtype == bool else found.tolist()
 
 
 def _model(kind: str, learner: Complete, state: Any, count: int, key: jax.Array) -> Publication:

@@ -17,8 +17,7 @@ from sottovoce.server.coordination import ChildLearner, News
 from sottovoce.server.logs import log
 from sottovoce.server.metrics import Metrics
 from sottovoce.server.problems import Problem
-from sottovoce.server.published import open_seconds
-from sottovoce.server.store import Counts, Entry, Store, TaskRow
+from sottovoce.server.store.base import Entry, Store, TaskRow, open_seconds
 from sottovoce.server.store.thread import StoreThread
 from sottovoce.server.web.task import LiveTask
 
@@ -51,7 +50,7 @@ class Hub:
 
     async def __aenter__(self) -> "Hub":
         work: dict[str, Coroutine[Any, Any, None]] = {
-            "learning": self._learner.run(self._hear, self.metrics.restarts.inc),
+            "learning": self._learner.run(self._told, self.metrics.restarts.inc),
             "retention": self._keep_retention(),
             "tidying": self._keep_tidy(),
         }
@@ -70,7 +69,7 @@ class Hub:
 
     @property
     def ready(self) -> bool:
-        working = self._learner.alive and not any(work.done() for work in self._work)
+        working = self._learner.running and not any(work.done() for work in self._work)
         return working and all(task.ready or task.broken for task in self.tasks.values())
 
     # --- tasks -------------------------------------------------------------------------------------------------------
@@ -93,7 +92,7 @@ class Hub:
                 raise Problem(
                     "contract-differs", f"devices have joined another contract of {file.id}; choose another id"
                 )
-            task = self._add(await self._thread.run(self._store.create, file.id, body, file.mode), Counts(0, 0))
+            task = self._add(await self._thread.run(self._store.create, file.id, body, file.mode))
         self._learner.wake()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(task.prepared.wait(), PREPARING_SECONDS)
@@ -112,7 +111,7 @@ class Hub:
 
     # --- reports -----------------------------------------------------------------------------------------------------
 
-    async def hear(self, task: LiveTask, batch: TicketReports | ModelReports) -> list[Verdict]:
+    async def take(self, task: LiveTask, batch: TicketReports | ModelReports) -> list[Verdict]:
         """One verdict per report; those accepted are on disk."""
         judged = task.judge(batch.reports, self.clock())
         good = [one for one in judged if not isinstance(one, str)]
@@ -153,14 +152,14 @@ class Hub:
         self.metrics.commit.observe(seconds)
         self.metrics.group.observe(reports)
 
-    def _add(self, row: TaskRow, counts: Counts) -> LiveTask:
+    def _add(self, row: TaskRow, counts: tuple[int, int] = (0, 0)) -> LiveTask:
         task = LiveTask(row, self._key, counts)
         self.tasks[task.contract.id] = task
         return task
 
     # --- background work ---------------------------------------------------------------------------------------------
 
-    async def _hear(self, news: News) -> None:
+    async def _told(self, news: News) -> None:
         """Serve what the learner has published; forget what it has kept a base of."""
         async with self._changing:  # the learner may have found a task that is just being created
             task = next(task for task in self.tasks.values() if task.row.number == news.task)
