@@ -211,7 +211,7 @@ def test_reports_are_forgotten_after_a_base_and_nothing_learned_is_lost(tmp_path
     learning.catch_up()
     store.append(old[70:])
     learning.catch_up()
-    news = learning.base(row.number)
+    news = learning.bases([row.number])[0]
     assert (news.base, news.learned, news.seq) == (True, 90, 90)
     store.append(new)
     assert store.forget(row.number, 9, news.seq) == 90
@@ -242,7 +242,7 @@ def test_a_task_whose_learner_fails_does_not_stop_the_others(tmp_path: Path, mon
     first = learning.catch_up()
     assert [(news.task, news.broken) for news in first[:2]] == [(rows[0].number, True), (rows[1].number, False)]
     assert [(news.task, news.learned) for news in first[2:]] == [(rows[1].number, 12)]
-    assert not learning.knows(rows[0].number)
+    assert not learning.bases([rows[0].number])
     assert learning.catch_up() == []
     store.close()
 

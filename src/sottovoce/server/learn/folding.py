@@ -87,21 +87,20 @@ class Fold:
                 yield self.publish()
 
     def _fold(self, reports: Sequence[Journalled]) -> None:
-        count, messages = len(reports), np.zeros((CHUNK, size(self._domain)))
-        messages[:count] = self._messages(reports)
+        count = len(reports)
         remembered = [self._memo(report) for report in reports]
         remembered += remembered[:1] * (CHUNK - count)
         memos, arms = jax.tree.map(lambda *parts: np.stack(parts), *remembered)
         weights, private = np.ones(CHUNK), np.zeros(CHUNK, bool)
         weights[:count] = [self._weights[report.gate] for report in reports]
         private[:count] = [report.gate != WARM for report in reports]
-        places = Places(memos, arms, messages, weights, private, np.arange(CHUNK) < count)
-        self.progress, heard = fold(self._domain, self._arms, self.learner, self.progress, places)
-        self.learned += int(heard)
+        places = Places(memos, arms, self._messages(reports), weights, private, np.arange(CHUNK) < count)
+        self.progress, told = fold(self._domain, self._arms, self.learner, self.progress, places)
+        self.learned += int(told)
 
     def _messages(self, reports: Sequence[Journalled]) -> NDArray[np.float64]:
-        """Estimates of what was said, one a row; reports through the same gate are decoded together."""
-        messages = np.zeros((len(reports), size(self._domain)))
+        """Estimates of the messages, one a place; reports through the same gate are decoded together."""
+        messages = np.zeros((CHUNK, size(self._domain)))
         for gate in {report.gate for report in reports}:
             rows = [i for i, report in enumerate(reports) if report.gate == gate]
             payloads = [reports[i].payload for i in rows]
@@ -155,6 +154,8 @@ class Fold:
 
 # --- the compiled parts: configuration and state are arguments, so tasks of one shape share them ---------------------
 
+start, refresh, is_done = jax.jit(step.start), jax.jit(Complete.refresh), jax.jit(Complete.done)
+
 
 class Places(NamedTuple):
     """What the fold takes: arrays with a leading axis of CHUNK."""
@@ -164,7 +165,7 @@ class Places(NamedTuple):
     message: Any
     weight: Any
     private: Any
-    """False for consented data in the clear, which the learner hears and the summary does not count."""
+    """False for consented data in the clear, which the learner is told and the summary does not count."""
     filled: Any
 
 
@@ -177,26 +178,13 @@ def fold(
     def one(progress: Progress, place: Places) -> tuple[Progress, jax.Array]:
         estimate = domain.extract(place.message)
         report = step.Report(place.memo, estimate, place.weight)
-        state, heard = step.learn(learner, progress.state, report, place.filled)
+        state, told = step.learn(learner, progress.state, report, place.filled)
         after = progress._replace(state=state)
         if arms:
-            counted = (jnp.arange(arms) == place.arm) & place.private & heard
+            counted = (jnp.arange(arms) == place.arm) & place.private & told
             share = jnp.where(counted, place.weight, 0.0)
             after = Progress(state, progress.pulls + share, progress.total + share * estimate)
-        return after, heard
+        return after, told
 
-    progress, heard = lax.scan(one, progress, places)
-    return progress, jnp.sum(heard)
-
-
-start = jax.jit(step.start)
-
-
-@jax.jit
-def refresh(learner: Complete, state: Any) -> Any:
-    return learner.refresh(state)
-
-
-@jax.jit
-def is_done(learner: Complete, state: Any) -> jax.Array:
-    return learner.done(state)
+    progress, told = lax.scan(one, progress, places)
+    return progress, jnp.sum(told)

@@ -15,7 +15,6 @@ import numpy as np
 
 from sottovoce.catalogue.task import learning_of
 from sottovoce.engine.complete import Complete
-from sottovoce.learners.base import Offer
 from sottovoce.protocol.contract import ByModel, Contract
 from sottovoce.protocol.offers import model_body, version_of
 from sottovoce.server.learn import leaves
@@ -26,6 +25,10 @@ POOL = (64, 1024)
 least 64, to show the learner's law where publications are frequent; at most 1024, to keep a publication small."""
 
 
+ask_once = jax.jit(Complete.ask)
+ask_many = jax.jit(jax.vmap(Complete.ask, in_axes=(None, None, 0)))
+
+
 class Remembered(NamedTuple):
     """What a ticket carries for the learner, or the store for a version of a model."""
 
@@ -34,23 +37,17 @@ class Remembered(NamedTuple):
 
 
 def publication_of(
-    contract: Contract,
-    secret: bytes,
-    learner: Complete,
-    state: Any,
-    count: int,
-    done: bool,
-    estimates: list[UnitEstimate],
+    contract: Contract, secret: bytes, learner: Complete, state: Any, count: int, done: bool, arms: list[UnitEstimate]
 ) -> Publication:
     """What offers are made from after so many reports, until the next publication."""
     key = publication_key(secret, contract.id, count)
     if isinstance(contract.offers, ByModel):
         return _model(contract.offers.model, learner, state, count, key)
     if done:
-        published = Published(done=True, recommendation=recommended(learner.recommend(state)), estimates=estimates)
+        published = Published(done=True, recommendation=recommended(learner.recommend(state)), estimates=arms)
     else:
         pool = _pool(learner, state, key, int(np.clip(2 * learning_of(contract).publish_every, *POOL)))
-        published = Published(offers=pool, estimates=estimates, contexts=_contexts(learner, len(estimates)))
+        published = Published(offers=pool, estimates=arms, contexts=_contexts(learner, len(arms)))
     return Publication(count, "", msgspec.msgpack.encode(published), b"", 0)
 
 
@@ -93,13 +90,3 @@ def _contexts(learner: Complete, arms: int) -> list[bytes]:
     """For each arm the context of a report that answers no offer; none where the learner cannot use such reports."""
     memos = [learner.memo_of(jnp.asarray(arm)) for arm in range(arms)]
     return [leaves.pack(Remembered(memo, arm)) for arm, memo in enumerate(memos) if memo is not None]
-
-
-@jax.jit
-def ask_once(learner: Complete, state: Any, key: jax.Array) -> Offer:
-    return learner.ask(state, key)
-
-
-@jax.jit
-def ask_many(learner: Complete, state: Any, keys: jax.Array) -> Offer:
-    return jax.vmap(lambda key: learner.ask(state, key))(keys)

@@ -106,68 +106,32 @@ class Snapshot(NamedTuple):
 class Store(Protocol):
     """What the server needs of a database. Its methods wait for the disk: `StoreThread` calls them beside serving."""
 
-    def clone(self) -> "Store":
-        """The same data through a connection of its own, for another thread."""
-        ...
-
+    def clone(self) -> "Store": ...  # the same data through a connection of its own, for another thread
     def close(self) -> None: ...
 
-    # the web process writes
-    def secret(self, name: str) -> bytes:
-        """Random bytes that stay the same as long as the data."""
-        ...
-
+    # The web process writes.
+    def secret(self, name: str) -> bytes: ...  # random bytes that stay the same as long as the data
     def create(self, id: str, body: bytes, mode: Mode) -> TaskRow: ...
-
     def change(self, number: int, mode: Mode, paused: bool) -> None: ...
+    def append(self, reports: Sequence[Journalled]) -> list[bool]: ...  # atomic, durable; False: it was there already
+    def forget(self, task: int, day: int, seq: int) -> int: ...  # delete reports before this day, up to this place
+    def tidy(self) -> None: ...  # what must be done now and then, without holding up those who write
 
-    def append(self, reports: Sequence[Journalled]) -> list[bool]:
-        """Keep the reports durably; False for those that were there already. Atomic."""
-        ...
-
-    def tidy(self) -> None:
-        """Do what the store needs done now and then, without holding up those who write."""
-        ...
-
-    def forget(self, task: int, day: int, seq: int) -> int:
-        """Delete reports before this day, up to this place; how many."""
-        ...
-
-    # the learner writes
-    def publish(self, task: int, publication: Publication, now: int, closed: int) -> None:
-        """Supersede what was published before; forget what was superseded before `closed` and has no memo."""
-        ...
-
+    # The learner writes. What was published before is superseded by a publication, and forgotten if it was superseded
+    # before `closed` and has no memo.
+    def publish(self, task: int, publication: Publication, now: int, closed: int) -> None: ...
     def save(self, task: int, snapshot: Snapshot) -> None: ...
 
-    # both read
-    def tasks(self, after: int = 0) -> list[TaskRow]:
-        """Those with a higher number."""
-        ...
-
-    def count(self, task: int) -> tuple[int, int]:
-        """Private reports, and rows of consented data, forgotten ones included."""
-        ...
-
-    def oldest(self, task: int) -> int | None:
-        """The day of the oldest report kept."""
-        ...
-
-    def entries(self, after: int, most: int) -> list[Entry]:
-        """The journal of all tasks, in order."""
-        ...
-
-    def entries_of(self, task: int, after: int) -> Iterator[Entry]:
-        """Those of one task, read piece by piece."""
-        ...
-
-    def publications(self, task: int, after: int = -1) -> list[Publication]:
-        """Those made after so many reports, the newest last; only the newest has its body."""
-        ...
-
-    def snapshot(self, task: int, base: bool = False) -> Snapshot | None:
-        """The newest one, or the one that replay starts from."""
-        ...
+    # Both read.
+    def tasks(self, after: int = 0) -> list[TaskRow]: ...  # those with a higher number
+    def count(self, task: int) -> tuple[int, int]: ...  # private reports, rows of consented data; forgotten ones too
+    def oldest(self, task: int) -> int | None: ...  # the day of the oldest report kept
+    def entries(self, after: int, most: int) -> list[Entry]: ...  # the journal of all tasks, in order
+    def entries_of(self, task: int, after: int) -> Iterator[Entry]: ...  # of one task, read piece by piece
+    def publications(
+        self, task: int, after: int = -1
+    ) -> list[Publication]: ...  # made after so many reports; the last has its body
+    def snapshot(self, task: int, base: bool = False) -> Snapshot | None: ...  # the newest, or where replay starts
 
 
 def open_seconds(contract: Contract) -> int:

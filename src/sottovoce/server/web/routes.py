@@ -48,8 +48,7 @@ async def openapi(hub: Hub, request: Request) -> Response:
 ROUTES = (
     # for devices
     Route("GET", TASK, handlers.status, "What may change about a task", wire.TaskStatus),
-    Route("GET", f"{TASK}/contract", handlers.contract, "What a device must know, and may rely on", Contract,
-          others=HAVE_IT),
+    Route("GET", f"{TASK}/contract", handlers.contract, "What a device may rely on", Contract, others=HAVE_IT),
     Route("GET", f"{TASK}/model", handlers.model, "The model for everybody, for tasks with features", dict,
           problems=("wrong-kind", "not-ready"), others=HAVE_IT),
     Route("POST", f"{TASK}/offers", handlers.offers, "Tickets, for tasks without features", wire.Offers,
