@@ -1,6 +1,7 @@
 """Simulated people: who comes, what they see, and what happens to them when their devices have chosen.
 
 Everything is drawn for a whole cohort at once, with the keys of the simulator; the devices are not simulated at all.
+The same run in the simulator, many times, says where a single run of the fleet should end.
 """
 
 import functools
@@ -11,11 +12,13 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.catalogue.task import task_of
+from sottovoce.catalogue.task import learning_of, task_of
 from sottovoce.learners import uniform_of
 from sottovoce.learners.base import configuration
 from sottovoce.protocol.contract import ByModel, Contract
+from sottovoce.sim.halves import halves
 from sottovoce.sim.random import round_keys, seed_keys
+from sottovoce.sim.run import simulate
 from sottovoce.sim.worlds import world_of_task
 from sottovoce.sim.worlds.base import world_for
 from sottovoce.sim.worlds.people import People, people_of
@@ -42,22 +45,6 @@ class Happened(NamedTuple):
     """The expected regret of uniform play for the same visitors."""
 
 
-@configuration()
-class Settled:
-    """One world as it is: the simulator must not draw another for every seed."""
-
-    world: Any
-
-    def visit(self, round: jax.Array, key: jax.Array) -> Any:
-        return self.world.visit(round, key)
-
-    def outcome(self, context: Any, action: Any, key: jax.Array) -> jax.Array:
-        return self.world.outcome(context, action, key)
-
-    def regret(self, context: Any, action: Any) -> jax.Array:
-        return self.world.regret(context, action)
-
-
 class Crowd:
     """The people of a task, in cohorts of `size`; `seed` says who they are and in which world they live."""
 
@@ -80,11 +67,10 @@ class Crowd:
     def happen(self, first: int, contexts: Any, actions: NDArray) -> Happened:
         """What the actions of the cohort that began with this round led to."""
         rounds = first + np.arange(self.size)
+        uniform = uniform_of(self._task)
         with jax.enable_x64(True):
-            return Happened(
-                *map(np.asarray, _happen(self._task.arms, self.world, uniform_of(self._task), self._key, rounds,
-                                         contexts, actions))
-            )  # fmt: skip
+            found = _happen(self._task.arms, self.world, uniform, self._key, rounds, contexts, actions)
+            return Happened(*map(np.asarray, found))
 
 
 _sampled = jax.jit(world_for)
@@ -126,3 +112,46 @@ def _raw(world: People, values: dict[str, NDArray]) -> list[Any]:
     words = {name: [to_word(fields[name], value) for value in column.ravel()] for name, column in values.items()}
     flat = [dict(zip(words, row, strict=True)) for row in zip(*words.values(), strict=True)]
     return flat if world.named else [flat[i : i + world.arms] for i in range(0, len(flat), world.arms)]
+
+
+# --- the same run in the simulator -----------------------------------------------------------------------------------
+
+
+@configuration()
+class Settled:
+    """One world as it is: the simulator must not draw another for every seed."""
+
+    world: Any
+
+    def visit(self, round: jax.Array, key: jax.Array) -> Any:
+        return self.world.visit(round, key)
+
+    def outcome(self, context: Any, action: Any, key: jax.Array) -> jax.Array:
+        return self.world.outcome(context, action, key)
+
+    def regret(self, context: Any, action: Any) -> jax.Array:
+        return self.world.regret(context, action)
+
+
+class Band(NamedTuple):
+    """The central 99 % of single simulated runs, after so many rounds each."""
+
+    rounds: NDArray[np.int64]
+    low: NDArray[np.float64]
+    mean: NDArray[np.float64]
+    high: NDArray[np.float64]
+
+    def holds(self, regret: float) -> bool:
+        """Does a run that ended with this regret end within the band?"""
+        return bool(self.low[-1] <= regret <= self.high[-1])
+
+
+def band_of(contract: Contract, world: Any, people: int, *, seeds: int = 256, seed: int = 1) -> Band:
+    """Runs of so many people in this very world, with models published as the server does and no delay."""
+    learner, user, mechanism = halves(task_of(contract))
+    here, every = Settled(world=world), learning_of(contract).publish_every
+    trace = simulate(
+        learner, user, here, rounds=people, mechanism=mechanism, seeds=seeds, seed=seed, publish_every=every
+    )
+    low, high = np.quantile(trace.regret, [0.005, 0.995], axis=0)
+    return Band(trace.rounds, low, trace.regret.mean(axis=0), high)
