@@ -4,8 +4,7 @@ import http.client
 import threading
 import weakref
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 from urllib.parse import urlsplit
 
 from sottovoce.protocol.errors import ConfigurationError
@@ -17,12 +16,11 @@ LARGEST_ANSWER = 2**25
 Headers = Mapping[str, str] | None
 
 
-@dataclass(frozen=True)
-class Response:
-    """What the server said. Names of headers are in lower case."""
+class Response(NamedTuple):
+    """What the server answered. Names of headers are in lower case."""
 
     status: int
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = {}
     body: bytes = b""
 
 

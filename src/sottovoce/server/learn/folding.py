@@ -142,8 +142,6 @@ class Fold:
             for n, s in zip(pulls.tolist(), total.tolist(), strict=True)
         ]
 
-    # --- keeping -----------------------------------------------------------------------------------------------------
-
     def snapshot(self, *, base: bool = False) -> Snapshot:
         return Snapshot(self.learned, self.seq, self.published, leaves.pack(self.progress), base)
 

@@ -87,8 +87,8 @@ class SqliteStore:
             fresh = self._journal.executemany(INSERT, reports).rowcount
             if fresh == len(reports):
                 return [True] * fresh
-            new = set(run("SELECT task, id FROM journal WHERE seq > ?", (last,)).fetchall())
-        return [_take(new, (report.task, report.id)) for report in reports]
+            new = dict.fromkeys(run("SELECT task, id FROM journal WHERE seq > ?", (last,)).fetchall(), True)
+        return [new.pop((report.task, report.id), False) for report in reports]  # one batch may hold a report twice
 
     def tidy(self) -> None:
         """Move what was written from the write-ahead log into the journal's file.
@@ -200,12 +200,3 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[Callable[..., sqlit
         if connection.in_transaction:  # a full disk may have ended it
             connection.execute("ROLLBACK")
         raise
-
-
-def _take(new: set[tuple[int, bytes]], key: tuple[int, bytes]) -> bool:
-    """True the first time only: one batch may hold a report twice."""
-    try:
-        new.remove(key)
-    except KeyError:
-        return False
-    return True

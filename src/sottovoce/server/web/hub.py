@@ -46,7 +46,7 @@ class Hub:
         """Held while a task changes in the store and here: nobody sees one without the other."""
         self._work: list[asyncio.Task] = []
 
-    # --- life --------------------------------------------------------------------------------------------------------
+    # --- start and end -----------------------------------------------------------------------------------------------
 
     async def __aenter__(self) -> "Hub":
         work: dict[str, Coroutine[Any, Any, None]] = {
@@ -89,9 +89,8 @@ class Hub:
             if known := self.tasks.get(file.id):
                 if known.digest == digest_of(body):
                     return known, False
-                raise Problem(
-                    "contract-differs", f"devices have joined another contract of {file.id}; choose another id"
-                )
+                detail = f"devices have joined another contract of {file.id}; choose another id"
+                raise Problem("contract-differs", detail)
             task = self._add(await self._thread.run(self._store.create, file.id, body, file.mode))
         self._learner.wake()
         with contextlib.suppress(TimeoutError):
@@ -171,9 +170,8 @@ class Hub:
             task.take(await self._thread.run(self._store.publications, news.task, task.published_after), self.clock())
         task.news = news
         if news.base:
-            gone = await self._thread.run(
-                self._store.forget, news.task, oldest_kept(task.contract, self.clock()), news.seq
-            )
+            first = oldest_kept(task.contract, self.clock())
+            gone = await self._thread.run(self._store.forget, news.task, first, news.seq)
             log("reports forgotten", task=task.contract.id, reports=gone)
 
     async def _keep_tidy(self) -> None:

@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
@@ -23,11 +23,8 @@ LARGEST_NUMBER = 1e100
 """No message has a larger one; its square is still finite."""
 
 
-class Origin(NamedTuple):
-    """Which report this is, and what it answers."""
-
-    id: bytes
-    context: bytes
+Origin = tuple[bytes, bytes]
+"""The id of a report, and what it answers."""
 
 
 class Judge:
@@ -59,13 +56,14 @@ class Judge:
             check(self._mechanisms[report.gate], payload)
         except WireError:
             return "bad-payload"
-        return Journalled(self._task, origin.id, int(now) // DAY, report.gate, origin.context, payload)
+        id, context = origin
+        return Journalled(self._task, id, int(now) // DAY, report.gate, context, payload)
 
     def _ticket(self, report: TicketReport, now: float) -> Origin | Verdict:
         ticket = self._tickets.read(report.ticket)
         if ticket is None:
             return "bad-ticket"
-        return Origin(ticket.id, ticket.memo) if now <= ticket.expires else "expired-ticket"
+        return (ticket.id, ticket.memo) if now <= ticket.expires else "expired-ticket"
 
     def _model(self, report: ModelReport, now: float) -> Origin | Verdict:
         try:
@@ -77,7 +75,7 @@ class Judge:
         superseded = self._versions.get(report.version)
         if superseded is None or self._too_old(superseded, now):
             return "unknown-version"
-        return Origin(id, bytes.fromhex(report.version))
+        return id, bytes.fromhex(report.version)
 
     def _too_old(self, superseded: int, now: float) -> bool:
         return 0 < superseded < now - self._open_for

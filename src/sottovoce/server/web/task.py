@@ -162,20 +162,17 @@ class LiveTask:
 
     def _estimates(self, published: Published) -> list[wire.ArmEstimate]:
         """Arms with their name and how often they are offered; what a model says of its actions is in the model."""
-        dealt = Counter(offer.action for offer in published.offers if published.estimates)
-        return [
-            self._estimate(arm, dealt[arm] / max(len(published.offers), 1), said)
-            for arm, said in enumerate(published.estimates)
-        ]
+        dealt, pool = Counter(offer.action for offer in published.offers if published.estimates), len(published.offers)
+        return [self._estimate(arm, dealt[arm] / max(pool, 1), one) for arm, one in enumerate(published.estimates)]
 
-    def _estimate(self, arm: int, share: float, said: UnitEstimate) -> wire.ArmEstimate:
+    def _estimate(self, arm: int, share: float, unit: UnitEstimate) -> wire.ArmEstimate:
         """In the units of the task."""
         terms = self.contract.reward
-        unit = (terms.high - terms.low) / (terms.unit_high - terms.unit_low)
+        scale = (terms.high - terms.low) / (terms.unit_high - terms.unit_low)
         return wire.ArmEstimate(
             action=self.contract.offers.actions[arm],
             share=share,
-            reports=said.reports,
-            reward=None if said.mean is None else from_unit(terms, said.mean),
-            error=None if said.error is None else unit * said.error,
+            reports=unit.reports,
+            reward=None if unit.mean is None else from_unit(terms, unit.mean),
+            error=None if unit.error is None else scale * unit.error,
         )
