@@ -77,13 +77,11 @@ def test_the_report_decodes_to_the_gradient_on_average():
     model, user = mine._network.models[mine._network.newest], mine._terms.user
     features, _ = context_of(mine.contract.offers, PERSON)
     truth = user.message(model, features, decision.action, 1.0)
-    heard = []
     for _ in range(300):
         mine.observe(mine.choose(PERSON).id, 1.0)
-    for waiting in mine.outbox():
-        heard.append(decode(mechanism, from_text(waiting.report["payload"])))
-    error = np.std(heard, axis=0) / math.sqrt(len(heard))
-    assert np.all(np.abs(np.mean(heard, axis=0) - truth) < 5 * error)
+    found = [decode(mechanism, from_text(waiting.report["payload"])) for waiting in mine.outbox()]
+    error = np.std(found, axis=0) / math.sqrt(len(found))
+    assert np.all(np.abs(np.mean(found, axis=0) - truth) < 5 * error)
     assert np.linalg.norm(truth) > 0.2
 
 
@@ -511,7 +509,7 @@ def test_the_model_is_renewed_by_send_and_old_decisions_keep_theirs():
     assert mine.choose(PERSON).reported
 
 
-def test_a_paused_task_goes_on_choosing_in_silence():
+def test_a_paused_task_goes_on_choosing_without_reports():
     server, clock = Server(contextual()), Clock()
     mine = device(server, clock=clock)
     assert mine.choose(PERSON).reported
