@@ -18,8 +18,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from sottovoce.client.answers import NOT_OBSERVED, context_of, document_of, message_of
-from sottovoce.client.decisions import Decision, Sent, Waiting
+from sottovoce.client.answers import NOT_OBSERVED, Decision, Sent, Waiting, context_of, document_of, message_of
 from sottovoce.client.http import Http, Transport
 from sottovoce.client.ledger import Account, Balance, Limits
 from sottovoce.client.network import Network, join

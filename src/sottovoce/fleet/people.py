@@ -28,23 +28,6 @@ UNIFORM_POINTS = 32
 """Where the actions are points, uniform play is judged by so many for every visitor."""
 
 
-class Visitors(NamedTuple):
-    """A cohort: what its devices are told, and what the world knows."""
-
-    raw: list[Any]
-    """The fields of each person (or of each person's candidates); None where a task has no fields."""
-    contexts: Any
-
-
-class Happened(NamedTuple):
-    """What a cohort's choices led to."""
-
-    outcomes: NDArray[np.float64]
-    regret: NDArray[np.float64]
-    uniform: NDArray[np.float64]
-    """The expected regret of uniform play for the same visitors."""
-
-
 class Crowd:
     """The people of a task, in cohorts of `size`; `seed` says who they are and in which world they live."""
 
@@ -56,21 +39,25 @@ class Crowd:
             world = people_of(offers) if isinstance(offers, ByModel) else world_of_task(self._task)
             self.world: Any = _sampled(world, self._key)
 
-    def come(self, first: int) -> Visitors:
-        """The cohort that begins with this round."""
+    def come(self, first: int) -> tuple[list[Any], Any]:
+        """(fields of each person, contexts) of the cohort that begins with this round: what devices and world know.
+
+        The fields are those of the person or of each candidate; None where a task has no fields.
+        """
         with jax.enable_x64(True):
             values, contexts = _come(self.world, self._key, first + np.arange(self.size))
         if not isinstance(self.world, People):
-            return Visitors([None] * self.size, contexts)
-        return Visitors(_raw(self.world, {name: np.asarray(value) for name, value in values.items()}), contexts)
+            return [None] * self.size, contexts
+        return _raw(self.world, {name: np.asarray(value) for name, value in values.items()}), contexts
 
-    def happen(self, first: int, contexts: Any, actions: NDArray) -> Happened:
-        """What the actions of the cohort that began with this round led to."""
+    def happen(self, first: int, contexts: Any, actions: NDArray) -> tuple[NDArray, NDArray, NDArray]:
+        """(outcomes, regret, expected regret of uniform play) of the cohort that began with this round."""
         rounds = first + np.arange(self.size)
         uniform = uniform_of(self._task)
         with jax.enable_x64(True):
             found = _happen(self._task.arms, self.world, uniform, self._key, rounds, contexts, actions)
-            return Happened(*map(np.asarray, found))
+        outcomes, regret, played_uniformly = map(np.asarray, found)
+        return outcomes, regret, played_uniformly
 
 
 _sampled = jax.jit(world_for)

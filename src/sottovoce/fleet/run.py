@@ -98,7 +98,7 @@ def run_fleet(
     begun = time.perf_counter()
     with ThreadPoolExecutor(connections) as pool:
         fleet = _Fleet(contract, crowd, device, people, visits, pool.map if connections > 1 else map)
-        sending = fleet.in_step(remote, progress) if lockstep else fleet.rush(progress)
+        fleet.in_step(remote, progress) if lockstep else fleet.rush(progress)
         fleet.put_away()
     return FleetResult(
         people=min(people, len(fleet.regret)),
@@ -110,7 +110,7 @@ def run_fleet(
         epsilon=spent,
         bytes_per_report=remote.summary(task).bytes_per_report,
         seconds=time.perf_counter() - begun,
-        sending=sending,
+        sending=fleet.sending,
         curve=np.array(fleet.regret),
         uniform_curve=np.array(fleet.uniform),
         world=crowd.world,
@@ -128,29 +128,29 @@ class _Fleet:
         self._people, self._visits = people, people * visits
         self._devices: dict[int, Device] = {}
         self.reports = self.acknowledged = self.refused = 0
+        self.sending = 0.0
         self.regret: list[float] = []
         self.uniform: list[float] = []
 
     # --- the two ways to come ----------------------------------------------------------------------------------------
 
-    def in_step(self, remote: Remote, progress: Progress) -> float:
-        """Cohort by cohort; the first ends where the server's present one does. Returns the seconds of sending."""
-        sending, summary = 0.0, remote.settled(self._task)
+    def in_step(self, remote: Remote, progress: Progress) -> None:
+        """Cohort by cohort; the first ends where the server's present one does."""
+        summary = remote.settled(self._task)
         while (left := self._visits - len(self.regret)) and not summary.done:
             size = min(self._crowd.size - summary.learned % self._crowd.size, left, self._people)
-            sending += self._send(self._come(size, later=LATER))
+            self._send(self._come(size, later=LATER))
             summary = remote.settled(self._task)
             progress(size)
-        return sending
 
-    def rush(self, progress: Progress) -> float:
-        """Everybody decides and observes, then everybody sends. Returns the seconds of sending."""
+    def rush(self, progress: Progress) -> None:
+        """Everybody decides and observes, then everybody sends."""
         devices: dict[Device, None] = {}
         while left := self._visits - len(self.regret):
             size = min(self._crowd.size, left)
             devices |= dict.fromkeys(self._come(size))
             progress(size)
-        return self._send(list(devices))
+        self._send(list(devices))
 
     # --- one cohort --------------------------------------------------------------------------------------------------
 
@@ -161,10 +161,11 @@ class _Fleet:
         devices = list(self._each(lambda i: self._device(*divmod(first + i, self._people), later=later), range(size)))
         decisions = list(self._each(_choice, devices, raw[:size]))
         actions = [decision.action for decision in decisions]
-        happened = self._crowd.happen(first, contexts, np.array(actions + actions[:1] * (self._crowd.size - size)))
-        self.regret += happened.regret[:size].tolist()
-        self.uniform += happened.uniform[:size].tolist()
-        rewards = from_unit(self._reward, happened.outcomes[:size]).tolist()
+        whole = np.array(actions + actions[:1] * (self._crowd.size - size))
+        outcomes, regret, uniform = (found[:size] for found in self._crowd.happen(first, contexts, whole))
+        self.regret += regret.tolist()
+        self.uniform += uniform.tolist()
+        rewards = from_unit(self._reward, outcomes).tolist()
         list(self._each(lambda device, made, reward: device.observe(made.id, reward), devices, decisions, rewards))
         reporting = [device for device, decision in zip(devices, decisions, strict=True) if decision.reported]
         self.reports += len(reporting)
@@ -178,16 +179,15 @@ class _Fleet:
             self._devices[person].send(time.time() + visit * later)
         return self._devices[person]
 
-    def _send(self, devices: list[Device]) -> float:
-        """Every device sends what it has, at once; returns the seconds that took."""
+    def _send(self, devices: list[Device]) -> None:
+        """Every device sends what it has, at once."""
         begun = time.perf_counter()
         for sent in self._each(_sent, devices):
             self.acknowledged += sent.acknowledged
             self.refused += sent.refused
-        seconds = time.perf_counter() - begun
+        self.sending += time.perf_counter() - begun
         if self._visits == self._people:
             self.put_away()
-        return seconds
 
     def put_away(self) -> None:
         """Nobody comes back: close the devices."""

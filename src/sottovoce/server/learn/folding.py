@@ -94,7 +94,7 @@ class Fold:
         weights, private = np.ones(CHUNK), np.zeros(CHUNK, bool)
         weights[:count] = [self._weights[report.gate] for report in reports]
         private[:count] = [report.gate != WARM for report in reports]
-        places = Places(memos, arms, self._messages(reports), weights, private, np.arange(CHUNK) < count)
+        places = (memos, arms, self._messages(reports), weights, private, np.arange(CHUNK) < count)
         self.progress, told = fold(self._domain, self._arms, self.learner, self.progress, places)
         self.learned += int(told)
 
@@ -155,32 +155,21 @@ class Fold:
 start, refresh, is_done = jax.jit(step.start), jax.jit(Complete.refresh), jax.jit(Complete.done)
 
 
-class Places(NamedTuple):
-    """What the fold takes: arrays with a leading axis of CHUNK."""
-
-    memo: Any
-    arm: Any
-    message: Any
-    weight: Any
-    private: Any
-    """False for consented data in the clear, which the learner is told and the summary does not count."""
-    filled: Any
-
-
 @functools.partial(jax.jit, static_argnums=(0, 1))
-def fold(
-    domain: Domain, arms: int, learner: Complete, progress: Progress, places: Places
-) -> tuple[Progress, jax.Array]:
-    """Tell the reports in the filled places in order, until the learner is done; how many were told."""
+def fold(domain: Domain, arms: int, learner: Complete, progress: Progress, places: Any) -> tuple[Progress, jax.Array]:
+    """Tell the reports in the filled places in order, until the learner is done; how many were told.
 
-    def one(progress: Progress, place: Places) -> tuple[Progress, jax.Array]:
-        estimate = domain.extract(place.message)
-        report = step.Report(place.memo, estimate, place.weight)
-        state, told = step.learn(learner, progress.state, report, place.filled)
+    `places` are arrays of CHUNK. Consented data in the clear is not private: it is told, and not counted by arm.
+    """
+
+    def one(progress: Progress, place: Any) -> tuple[Progress, jax.Array]:
+        memo, arm, message, weight, private, filled = place
+        estimate = domain.extract(message)
+        state, told = step.learn(learner, progress.state, step.Report(memo, estimate, weight), filled)
         after = progress._replace(state=state)
         if arms:
-            counted = (jnp.arange(arms) == place.arm) & place.private & told
-            share = jnp.where(counted, place.weight, 0.0)
+            counted = (jnp.arange(arms) == arm) & private & told
+            share = jnp.where(counted, weight, 0.0)
             after = Progress(state, progress.pulls + share, progress.total + share * estimate)
         return after, told
 
