@@ -206,13 +206,10 @@ class Server:
     def kill(self) -> list[int]:
         """SIGKILL to the server alone, as an operator would; its children, who must end by themselves."""
         children = list(children_of(self.pid))
-        self.end(signal.SIGKILL)
+        self.stop(signal.SIGKILL)
         return children
 
     def stop(self, sign: int = signal.SIGTERM) -> int:
-        return self.end(sign)
-
-    def end(self, sign: int) -> int:
         assert self._process is not None
         self._caller.close()
         self._process.send_signal(sign)

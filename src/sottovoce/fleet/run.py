@@ -132,8 +132,6 @@ class _Fleet:
         self.regret: list[float] = []
         self.uniform: list[float] = []
 
-    # --- the two ways to come ----------------------------------------------------------------------------------------
-
     def in_step(self, remote: Remote, progress: Progress) -> None:
         """Cohort by cohort; the first ends where the server's present one does."""
         summary = remote.settled(self._task)
@@ -151,8 +149,6 @@ class _Fleet:
             devices |= dict.fromkeys(self._come(size))
             progress(size)
         self._send(list(devices))
-
-    # --- one cohort --------------------------------------------------------------------------------------------------
 
     def _come(self, size: int, later: float = 0.0) -> list[Device]:
         """So many people come, choose and observe; the devices with a report to send are returned."""

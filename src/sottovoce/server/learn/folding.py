@@ -72,8 +72,6 @@ class Fold:
             first = leaves.unpack(first, state)
         self.progress = jax.tree.map(jnp.asarray, first)
 
-    # --- forward -----------------------------------------------------------------------------------------------------
-
     def advance(self, entries: Sequence[Entry]) -> Iterator[Publication]:
         """Fold these entries in, stopping wherever a publication is due."""
         entries = [entry for entry in entries if entry.seq > self.seq]
@@ -116,8 +114,6 @@ class Fold:
         if not jax.tree.leaves(self._remembered):
             return self._remembered
         return leaves.unpack(self._remembered, self._memos[report.context.hex()])
-
-    # --- publishing --------------------------------------------------------------------------------------------------
 
     def done(self) -> bool:
         return self.learner.stops and bool(is_done(self.learner, self.progress.state))
