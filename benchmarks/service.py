@@ -38,7 +38,7 @@ from rich.console import Console
 from sottovoce.cli.output import table_of
 from sottovoce.client import Device, Limits
 from sottovoce.protocol.codec import from_text, to_text
-from sottovoce.server.store import Report
+from sottovoce.server.store.base import Journalled
 from sottovoce.server.store.sqlite import JOURNAL
 
 TOKEN = secrets.token_urlsafe(16)
@@ -241,15 +241,15 @@ def bare_sqlite(folder: Path, requests: list[bytes], version: str) -> float:
     for request in requests:
         reports = json.loads(request.partition(b"\r\n\r\n")[2])["reports"]
         rows.append([
-            Report(1, from_text(r["id"]), 0, 0, bytes.fromhex(version), from_text(r["payload"])) for r in reports
+            Journalled(1, from_text(r["id"]), 0, 0, bytes.fromhex(version), from_text(r["payload"])) for r in reports
         ])  # fmt: skip
     path = folder / f"bare-{secrets.token_hex(4)}.sqlite"
     connection = sqlite3.connect(path, isolation_level=None)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")
     connection.executescript(JOURNAL)
-    columns = ", ".join(Report._fields)
-    insert = f"INSERT INTO journal ({columns}) VALUES ({', '.join('?' * len(Report._fields))})"
+    columns = ", ".join(Journalled._fields)
+    insert = f"INSERT INTO journal ({columns}) VALUES ({', '.join('?' * len(Journalled._fields))})"
     start = time.perf_counter()
     for batch in rows:
         connection.execute("BEGIN")

@@ -23,7 +23,7 @@ from sottovoce.privacy.drawing import privatise
 from sottovoce.privacy.gates import mechanisms_of
 from sottovoce.protocol.codec import to_text
 from sottovoce.protocol.contract import Contract, contract_from
-from sottovoce.server.store import Store, TaskRow
+from sottovoce.server.store.base import Store, TaskRow
 
 TOKEN = "the-token-of-the-tests"
 CLIENT = "127.0.0.2"
@@ -206,13 +206,10 @@ class Server:
     def kill(self) -> list[int]:
         """SIGKILL to the server alone, as an operator would; its children, who must end by themselves."""
         children = list(children_of(self.pid))
-        self.end(signal.SIGKILL)
+        self.stop(signal.SIGKILL)
         return children
 
     def stop(self, sign: int = signal.SIGTERM) -> int:
-        return self.end(sign)
-
-    def end(self, sign: int) -> int:
         assert self._process is not None
         self._caller.close()
         self._process.send_signal(sign)

@@ -15,7 +15,7 @@ import os, sys
 sys.path.insert(0, sys.argv[1])
 from test_device_crashes import counted, joined
 from sottovoce.client import device
-from sottovoce.client.vault import TaskVault
+from sottovoce.client.vault import Vault
 
 folder, point = sys.argv[2], sys.argv[3]
 die = lambda *_: os._exit(7)
@@ -27,11 +27,11 @@ def die_after_drawing(*given):
 
 device.privatise = {"before the draw": die, "after the draw": die_after_drawing}.get(point, draw)
 if point == "while paying":
-    TaskVault.promise = die
+    Vault.promise = die
 if point == "before the report is kept":
-    TaskVault.finish = die
+    Vault.finish = die
 if point == "before the answer is kept":
-    TaskVault.settle = die
+    Vault.settle = die
 
 mine = joined(folder)
 decision = mine.choose({"age": 34, "country": "it", "member": True})
@@ -105,5 +105,5 @@ def test_a_killed_device_never_draws_twice(point, tmp_path, monkeypatch):
     assert len(set(lines(tmp_path / "arrived"))) == arrived
     assert mine.stats()["lost"] == entries - arrived
     assert mine.outbox() == []
-    assert mine._vault.vault.rows("SELECT count(*) FROM decisions") == [(0,)]
+    assert mine._vault.run("SELECT count(*) FROM decisions") == [(0,)]
     assert mine.choose(PERSON).reported

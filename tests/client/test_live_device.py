@@ -77,13 +77,11 @@ def test_the_report_decodes_to_the_gradient_on_average():
     model, user = mine._network.models[mine._network.newest], mine._terms.user
     features, _ = context_of(mine.contract.offers, PERSON)
     truth = user.message(model, features, decision.action, 1.0)
-    heard = []
     for _ in range(300):
         mine.observe(mine.choose(PERSON).id, 1.0)
-    for waiting in mine.outbox():
-        heard.append(decode(mechanism, from_text(waiting.report["payload"])))
-    error = np.std(heard, axis=0) / math.sqrt(len(heard))
-    assert np.all(np.abs(np.mean(heard, axis=0) - truth) < 5 * error)
+    found = [decode(mechanism, from_text(waiting.report["payload"])) for waiting in mine.outbox()]
+    error = np.std(found, axis=0) / math.sqrt(len(found))
+    assert np.all(np.abs(np.mean(found, axis=0) - truth) < 5 * error)
     assert np.linalg.norm(truth) > 0.2
 
 
@@ -194,8 +192,8 @@ def test_the_debit_is_on_the_disk_before_the_draw(tmp_path, monkeypatch):
     found = []
 
     def watched(*given):
-        found.extend(mine._vault.vault.rows("PRAGMA synchronous")[0])
-        found.extend(mine._vault.vault.rows("SELECT count(*) FROM decisions WHERE drawing = 1")[0])
+        found.extend(mine._vault.run("PRAGMA synchronous")[0])
+        found.extend(mine._vault.run("SELECT count(*) FROM decisions WHERE drawing = 1")[0])
         return privatise(*given)
 
     monkeypatch.setattr("sottovoce.client.device.privatise", watched)
@@ -273,7 +271,7 @@ def test_whatever_the_input_one_private_report_of_the_same_length_leaves(person,
     assert len(from_text(report["id"])) == 16
     assert len(from_text(report["payload"])) == 14
     assert len(json.dumps(report)) == 124
-    assert mine._vault.vault.rows("SELECT count(*) FROM decisions") == [(0,)]
+    assert mine._vault.run("SELECT count(*) FROM decisions") == [(0,)]
 
 
 SHARED = Server(contextual())
@@ -282,7 +280,7 @@ SHARED = Server(contextual())
 def test_what_was_deleted_is_nowhere_in_the_folder(tmp_path):
     mine = device(Server(contextual()), folder=tmp_path)
     decision = mine.choose(PERSON)
-    ((raw,),) = mine._vault.vault.rows("SELECT raw FROM decisions")
+    ((raw,),) = mine._vault.run("SELECT raw FROM decisions")
     assert any(raw in file.read_bytes() for file in tmp_path.iterdir())
     mine.observe(decision.id, 1.0)
     mine.send()
@@ -511,7 +509,7 @@ def test_the_model_is_renewed_by_send_and_old_decisions_keep_theirs():
     assert mine.choose(PERSON).reported
 
 
-def test_a_paused_task_goes_on_choosing_in_silence():
+def test_a_paused_task_goes_on_choosing_without_reports():
     server, clock = Server(contextual()), Clock()
     mine = device(server, clock=clock)
     assert mine.choose(PERSON).reported

@@ -18,7 +18,7 @@ from sottovoce.protocol.contract import Contract
 from sottovoce.server.learn import leaves
 from sottovoce.server.learn.folding import Fold
 from sottovoce.server.learn.publishing import Remembered, ask_once
-from sottovoce.server.store import Entry, Report
+from sottovoce.server.store.base import Entry, Journalled
 from sottovoce.sim.batch import run_batch
 from sottovoce.sim.gates import Quieter
 from sottovoce.sim.halves import halves
@@ -110,7 +110,7 @@ def journal_of(live: Contract, reports: list[tuple[jax.Array, int, bytes]], fold
     for round, (key, gate, said) in enumerate(reports):
         offer = ask_once(fold.learner, offered if lazy else fold.progress.state, key)
         context = bytes.fromhex(version) if version else leaves.pack(Remembered(offer.memo, offer.arm))
-        entries.append(Entry(round + 1, Report(1, round.to_bytes(16, "big"), 0, gate, context, said)))
+        entries.append(Entry(round + 1, Journalled(1, round.to_bytes(16, "big"), 0, gate, context, said)))
         fold._fold([entries[-1].report])
         if marks[round] or fold.done():
             version = fold.publish().version

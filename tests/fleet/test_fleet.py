@@ -15,20 +15,11 @@ from sottovoce.catalogue.task import learning_of
 from sottovoce.catalogue.task_file import Privacy, TaskFile
 from sottovoce.client import Response
 from sottovoce.fleet.run import run_fleet
+from sottovoce.protocol import wire
 from sottovoce.protocol.contract import ByModel, ByTicket, contract_from, digest_of
 from sottovoce.protocol.errors import ConfigurationError, Refused, Unreachable
 from sottovoce.protocol.fields import Flag, Number
 from sottovoce.protocol.offers import GeneralizedModel, model_body, version_of
-from sottovoce.protocol.wire import (
-    ModelReports,
-    Offers,
-    OffersRequest,
-    Summary,
-    TaskStatus,
-    TicketOffer,
-    TicketReports,
-    Verdicts,
-)
 
 EXPIRES = datetime.date(2100, 1, 1)
 ARMS = TaskFile(
@@ -48,7 +39,7 @@ class Server:
         self.body = contract_of(file)
         self.known = contract_from(self.body)
         self.state = "open"
-        self.reports: dict[str, int] = {}
+        self.taken: dict[str, int] = {}
         self.learned, self.done_after = 0, done_after
         self.calls: Counter[str] = Counter()
         self.versions: list[str] = []
@@ -64,19 +55,19 @@ class Server:
             body = answer if isinstance(answer, bytes) else msgspec.json.encode(answer)
             return Response(200, {"cache-control": "max-age=60"}, body)
 
-    def t(self, _: object) -> TaskStatus:
+    def t(self, _: object) -> wire.TaskStatus:
         version = version_of(self.model(None)) if isinstance(self.known.offers, ByModel) else ""
-        return TaskStatus(id="t", digest=digest_of(self.body), mode="live", state=self.state, version=version)
+        return wire.TaskStatus(id="t", digest=digest_of(self.body), mode="live", state=self.state, version=version)
 
     def contract(self, _: object) -> bytes:
         return self.body
 
-    def offers(self, body: bytes) -> Offers:
-        count = msgspec.json.decode(body, type=OffersRequest).count
+    def offers(self, body: bytes) -> wire.Offers:
+        count = msgspec.json.decode(body, type=wire.OffersRequest).count
         first = self.calls["ticket"]
         self.calls["ticket"] += count
-        return Offers(
-            offers=[TicketOffer(ticket=f"T{n}", action=n % 3, expires=2**40) for n in range(first, first + count)]
+        return wire.Offers(
+            offers=[wire.TicketOffer(ticket=f"T{n}", action=n % 3, expires=2**40) for n in range(first, first + count)]
         )
 
     def model(self, _: object) -> bytes:
@@ -84,40 +75,30 @@ class Server:
         d, width = self.known.offers.dimension, float(self.learned // learning_of(self.known).publish_every)
         return model_body("generalized", GeneralizedModel(np.zeros(d), np.eye(d), width, 1.0, np.zeros(d)))
 
-    def reports_of(self, body: bytes) -> list[tuple[str, int]]:
-        if isinstance(self.known.offers, ByTicket):
-            return [(report.ticket, report.gate) for report in msgspec.json.decode(body, type=TicketReports).reports]
-        found = msgspec.json.decode(body, type=ModelReports).reports
-        self.versions += [report.version for report in found]
-        return [(report.id, report.gate) for report in found]
+    def reports(self, body: bytes) -> wire.Verdicts:
+        kind = wire.TicketReports if isinstance(self.known.offers, ByTicket) else wire.ModelReports
+        verdicts = []
+        for report in msgspec.json.decode(body, type=kind).reports:
+            name = report.ticket if isinstance(report, wire.TicketReport) else report.id
+            self.versions += [report.version] if isinstance(report, wire.ModelReport) else []
+            verdicts.append("duplicate" if name in self.taken else "accepted")
+            self.taken[name] = report.gate
+        return wire.Verdicts(verdicts=verdicts)
 
     def __getattr__(self, name: str):
         raise AssertionError(f"no device should ask for {name}")
 
-    def summary(self, _: object) -> Summary:
-        learned, self.learned = self.learned, len(self.reports)
-        return Summary(
-            id="t", reports=len(self.reports), warm=0, learned=learned, published=0, refused={},
+    def summary(self, _: object) -> wire.Summary:
+        learned, self.learned = self.learned, len(self.taken)
+        return wire.Summary(
+            id="t", reports=len(self.taken), warm=0, learned=learned, published=0, refused={},
             done=learned >= self.done_after, recommendation=0, version="", epsilon=2.0, bytes_per_report=1,
             estimates=[], state="",
         )  # fmt: skip
 
 
-class Taking(Server):
-    def request(self, method, path, body=None, headers=None) -> Response:
-        if not path.endswith("/reports"):
-            return super().request(method, path, body, headers)
-        with self.lock:
-            self.calls["reports"] += 1
-            verdicts = []
-            for name, gate in self.reports_of(body):
-                verdicts.append("duplicate" if name in self.reports else "accepted")
-                self.reports[name] = gate
-            return Response(200, {}, msgspec.json.encode(Verdicts(verdicts=verdicts)))
-
-
 def test_people_come_in_cohorts_and_every_report_is_sent_alone_and_counted():
-    server = Taking(ARMS)
+    server = Server(ARMS)
     steps = []
     result = run_fleet("http://t", "t", 25, transport=server, progress=steps.append)
     assert steps == [10, 10, 5]
@@ -125,47 +106,47 @@ def test_people_come_in_cohorts_and_every_report_is_sent_alone_and_counted():
         "people": 25, "reports": 25, "acknowledged": 25, "refused": 0, "regret": 0, "regret_uniform": 0,
         "epsilon": 2.0, "bytes_per_report": 1, "seconds": 0,
     }  # fmt: skip
-    assert len(server.reports) == server.calls["reports"] == 25
+    assert len(server.taken) == server.calls["reports"] == 25
     arms, rewards = np.arange(25) % 3, np.array(result.world.rewards)
     assert result.regret == pytest.approx((rewards.max() - rewards)[arms].sum())
     assert result.regret_uniform == pytest.approx(25 * 0.2 * 2 / 3)
 
 
 def test_a_cohort_ends_where_the_server_publishes_even_if_others_came_before():
-    server = Taking(ARMS)
-    server.reports = dict.fromkeys("abcdefg", 0)
+    server = Server(ARMS)
+    server.taken = dict.fromkeys("abcdefg", 0)
     steps = []
     run_fleet("http://t", "t", 15, transport=server, progress=steps.append)
     assert steps == [3, 10, 2]
 
 
 def test_who_comes_back_chooses_by_the_newest_model_and_pays_from_the_same_ledger():
-    server = Taking(FEATURES)
+    server = Server(FEATURES)
     result = run_fleet("http://t", "t", 10, 3, transport=server, seed=2)
     assert (result.people, result.reports, len(result.curve)) == (10, 30, 30)
     assert [len(set(server.versions[start : start + 10])) for start in (0, 10, 20)] == [1, 1, 1]
     assert len(set(server.versions)) == 3
-    spent = run_fleet("http://t", "t", 5, 4, transport=Taking(ARMS))
+    spent = run_fleet("http://t", "t", 5, 4, transport=Server(ARMS))
     assert (spent.reports, spent.acknowledged, len(spent.curve)) == (10, 10, 20)
 
 
 def test_a_quieter_fleet_answers_at_the_quieter_gate():
-    server = Taking(ARMS)
+    server = Server(ARMS)
     result = run_fleet("http://t", "t", 4, transport=server, epsilon=1.5, connections=2)
     assert result.epsilon == 1.0
-    assert set(server.reports.values()) == {1}
+    assert set(server.taken.values()) == {1}
     with pytest.raises(ConfigurationError, match=r"not with 0\.1"):
         run_fleet("http://t", "t", 4, transport=server, epsilon=0.1)
 
 
 def test_in_a_rush_nobody_waits_and_nobody_is_lost():
-    server = Taking(FEATURES)
+    server = Server(FEATURES)
     result = run_fleet("http://t", "t", 30, transport=server, lockstep=False, connections=3)
-    assert (result.acknowledged, len(server.reports), server.calls["summary"]) == (30, 30, 1)
+    assert (result.acknowledged, len(server.taken), server.calls["summary"]) == (30, 30, 1)
 
 
 def test_nobody_comes_after_the_task_is_done():
-    result = run_fleet("http://t", "t", 40, transport=Taking(ARMS, done_after=20))
+    result = run_fleet("http://t", "t", 40, transport=Server(ARMS, done_after=20))
     assert (result.people, result.acknowledged) == (20, 20)
 
 

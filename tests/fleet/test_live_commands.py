@@ -102,20 +102,18 @@ def test_a_bad_row_is_named(changes: dict, says: str, tmp_path: Path):
 
 
 class Noting:
-    """A server with one task, which notes what it hears."""
-
-    heard: list
+    """A server with one task, which notes what it is sent."""
 
     def __init__(self, file: Path) -> None:
-        self.contract, self.heard = contract_of(load_task_file(file)), []
+        self.contract, self.noted = contract_of(load_task_file(file)), []
 
     def __call__(self, server: str, *, timeout: float) -> "Noting":
         return self
 
     def request(self, method, path, body=None, headers=None) -> Response:
-        self.heard.append((method, path, body and msgspec.json.decode(body), dict(headers or {})))
+        self.noted.append((method, path, body and msgspec.json.decode(body), dict(headers or {})))
         where = path.rpartition("/")[2]
-        answers = {"summary": self.summary, "warm": lambda: {"rows": len(self.heard[-1][2]["rows"])}}
+        answers = {"summary": self.summary, "warm": lambda: {"rows": len(self.noted[-1][2]["rows"])}}
         if where == "contract":
             return Response(200, {}, self.contract)
         return Response(200, {}, msgspec.json.encode(answers.get(where, self.status)()))
@@ -141,7 +139,7 @@ def test_a_task_is_created_with_its_warm_start_and_shown(
     (tmp_path / "old.csv").write_text("reward,action\n1,A quote\n0,A number\n")
     file = str(tmp_path / "task.toml")
     assert type_in(monkeypatch, "task", "create", file, "--warm-start", str(tmp_path / "old.csv")) == 0
-    _, created, _, warmed, *_ = server.heard
+    _, created, _, warmed, *_ = server.noted
     assert created[:2] == ("POST", "/v1/tasks")
     assert msgspec.convert(created[2], type(load_task_file(Path(file)))) == load_task_file(Path(file))
     assert created[3] == {"Authorization": "Bearer secret"}
@@ -158,7 +156,7 @@ def test_a_task_is_created_with_its_warm_start_and_shown(
     ):
         assert fact in screen
     assert type_in(monkeypatch, "task", "pause", "headline") == 0
-    assert server.heard[-1][:2] == ("POST", "/v1/tasks/headline/pause")
+    assert server.noted[-1][:2] == ("POST", "/v1/tasks/headline/pause")
 
 
 @pytest.mark.parametrize(
@@ -182,4 +180,4 @@ def test_a_bad_table_is_refused_before_anything_is_created(
     words = ("task", "create", str(tmp_path / "task.toml"), "--warm-start", str(tmp_path / "old.csv"))
     assert type_in(monkeypatch, *words) == 2
     assert says in " ".join(capsys.readouterr().err.split())
-    assert server.heard == []
+    assert server.noted == []

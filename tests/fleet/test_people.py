@@ -33,12 +33,12 @@ def contextual(**changes) -> Contract:
 def test_the_simulated_encoding_is_that_of_the_device(kind: dict):
     contract = contextual(**kind)
     crowd = Crowd(contract, seed=1, size=20)
-    visitors = crowd.come(0)
-    device = np.stack([features(contract.offers, raw) for raw in visitors.raw])
-    np.testing.assert_allclose(np.asarray(visitors.contexts), device, rtol=1e-15, atol=2e-16)
-    spread = crowd.come(20).raw
-    assert spread != visitors.raw
-    ages = [one["age"] for raw in visitors.raw + spread for one in (raw if isinstance(raw, list) else [raw])]
+    people, contexts = crowd.come(0)
+    device = np.stack([features(contract.offers, raw) for raw in people])
+    np.testing.assert_allclose(np.asarray(contexts), device, rtol=1e-15, atol=2e-16)
+    others, _ = crowd.come(20)
+    assert others != people
+    ages = [one["age"] for raw in people + others for one in (raw if isinstance(raw, list) else [raw])]
     assert 18 <= min(ages) < 30
     assert 68 < max(ages) <= 80
 
@@ -56,15 +56,15 @@ def test_outcomes_average_to_what_the_regret_assumes():
     """Of one person, 20,000 times; false-alarm rate 1e-6 (4.9 deviations)."""
     crowd = Crowd(contextual(), seed=3, size=20_000)
     with jax.enable_x64(True):
-        one = jnp.repeat(jnp.asarray(crowd.come(0).contexts[:1]), 20_000, axis=0)
+        one = jnp.repeat(jnp.asarray(crowd.come(0)[1][:1]), 20_000, axis=0)
     means, regrets = [], []
     for action in range(3):
-        happened = crowd.happen(0, one, np.full(20_000, action))
-        assert set(np.unique(happened.outcomes)) == {0.0, 1.0}
-        means.append(happened.outcomes.mean())
-        regrets.append(happened.regret[0])
+        outcomes, regret, uniform = crowd.happen(0, one, np.full(20_000, action))
+        assert set(np.unique(outcomes)) == {0.0, 1.0}
+        means.append(outcomes.mean())
+        regrets.append(regret[0])
     np.testing.assert_allclose(max(means) - np.array(means), regrets, atol=4.9 * 2 / np.sqrt(20_000))
-    assert happened.uniform[0] == pytest.approx(np.mean(regrets))
+    assert uniform[0] == pytest.approx(np.mean(regrets))
 
 
 def test_arms_and_points_have_people_too():
@@ -73,13 +73,13 @@ def test_arms_and_points_have_people_too():
                  expires=EXPIRES)
     )  # fmt: skip
     crowd = Crowd(contract_from(arms), seed=0, size=3)
-    visitors = crowd.come(0)
-    assert visitors.raw == [None] * 3
-    assert sorted(crowd.happen(0, visitors.contexts, np.array([0, 1, 0])).regret[:2]) == pytest.approx([0.0, 0.2])
+    people, contexts = crowd.come(0)
+    assert people == [None] * 3
+    assert sorted(crowd.happen(0, contexts, np.array([0, 1, 0]))[1][:2]) == pytest.approx([0.0, 0.2])
     points = contract_of(
         TaskFile(id="t", learner="fkm", dimension=2, horizon=9, privacy=Privacy(epsilon=1.0), expires=EXPIRES)
     )
     crowd = Crowd(contract_from(points), seed=0, size=3)
-    happened = crowd.happen(0, crowd.come(0).contexts, np.zeros((3, 2)))
-    assert 0 < happened.uniform[0] < 1
-    assert happened.regret[0] == pytest.approx(0.25)
+    _, regret, uniform = crowd.happen(0, crowd.come(0)[1], np.zeros((3, 2)))
+    assert 0 < uniform[0] < 1
+    assert regret[0] == pytest.approx(0.25)

@@ -24,10 +24,10 @@ from sottovoce.privacy.sphere.mechanism import Sphere
 from sottovoce.protocol.contract import DAY, Contract
 from sottovoce.server.learn.folding import CHUNK
 from sottovoce.server.learn.folding import Fold as FoldWithSecret
-from sottovoce.server.learn.process import Learning, replay
+from sottovoce.server.learn.process import Folds, replay
 from sottovoce.server.learn.publishing import publication_key
-from sottovoce.server.published import Published
-from sottovoce.server.store import WARM, Counts, Entry, Publication, Report, open_store
+from sottovoce.server.store import open_store
+from sottovoce.server.store.base import WARM, Entry, Journalled, Publication, Published
 from sottovoce.server.web.hub import oldest_kept
 
 
@@ -52,7 +52,7 @@ def journal(
     for n in range(count):
         arm, gate = n % 3, n // 3 % gates
         payload = honest(contract, gate, rewards[arm])
-        found.append(Entry(n + 1, Report(1, n.to_bytes(16, "big"), 0, gate, context_of(arm), payload)))
+        found.append(Entry(n + 1, Journalled(1, n.to_bytes(16, "big"), 0, gate, context_of(arm), payload)))
     return found
 
 
@@ -105,7 +105,7 @@ def test_publications_come_where_the_simulator_publishes(learner: str, publish_e
     first = fold.publish()
     version = bytes.fromhex(first.version) if first.version else context_of(0)
     payload = honest(live)
-    entries = [Entry(n + 1, Report(1, n.to_bytes(16, "big"), 0, 0, version, payload)) for n in range(rounds)]
+    entries = [Entry(n + 1, Journalled(1, n.to_bytes(16, "big"), 0, 0, version, payload)) for n in range(rounds)]
     live_counts = [one.learned for one in fold.advance(entries)]
     assert live_counts == (np.flatnonzero(Schedule(publish_every, fold.learner.growth).marks(rounds)) + 1).tolist()
 
@@ -181,7 +181,7 @@ def test_a_task_that_knows_enough_recommends_and_hears_nothing_more(learner: str
             reward = (1.0, 0.0, 0.0)[offer.action]
             seq += 1
             payload = honest(live, outcome=reward)
-            entries.append(Entry(seq, Report(1, seq.to_bytes(16, "big"), 0, 0, offer.memo, payload)))
+            entries.append(Entry(seq, Journalled(1, seq.to_bytes(16, "big"), 0, 0, offer.memo, payload)))
         last = next(iter(fold.advance(entries)), None)
         pool = published(fold.publish()).offers or pool
         assert seq < 3000
@@ -189,7 +189,7 @@ def test_a_task_that_knows_enough_recommends_and_hears_nothing_more(learner: str
     assert published(last).recommendation == 0
     assert published(last).offers == []
     before = fold.digest(), fold.learned
-    late = Entry(seq + 1, Report(1, b"late", 0, 0, pool[0].memo, honest(live)))
+    late = Entry(seq + 1, Journalled(1, b"late", 0, 0, pool[0].memo, honest(live)))
     assert list(fold.advance([late])) == []
     assert (fold.digest(), fold.learned) == before
 
@@ -207,20 +207,20 @@ def test_reports_are_forgotten_after_a_base_and_nothing_learned_is_lost(tmp_path
     old = [entry.report for entry in journal(row.contract, 90)]
     new = [entry.report._replace(id=b"new" + entry.report.id, day=9) for entry in journal(row.contract, 30)]
     store.append(old[:70])
-    learning = Learning(store)
+    learning = Folds(store)
     learning.catch_up()
     store.append(old[70:])
     learning.catch_up()
-    news = learning.base(row.number)
+    news = learning.bases([row.number])[0]
     assert (news.base, news.learned, news.seq) == (True, 90, 90)
     store.append(new)
     assert store.forget(row.number, 9, news.seq) == 90
-    killed = Learning(store)  # the other one never gets to save anything more
+    killed = Folds(store)  # the other one never gets to save anything more
     for one in (learning, killed):
         assert one.catch_up()[-1].learned == 120
     assert learning.catch_up() == []
     assert replay(store, row) == learning._news(row.number).state == killed._news(row.number).state
-    assert store.count(row.number) == Counts(120, 0)
+    assert store.count(row.number) == (120, 0)
     store.close()
 
 
@@ -234,15 +234,15 @@ def test_a_report_that_may_still_be_sent_again_is_not_forgotten():
 def test_a_task_whose_learner_fails_does_not_stop_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     store = open_store(tmp_path)
     rows = [created(store, id=name) for name in ("bad", "good")]
-    begin = Learning._begin
-    monkeypatch.setattr(Learning, "_begin", lambda self, row: begin(self, row) if row.contract.id == "good" else 1 / 0)
+    begin = Folds._begin
+    monkeypatch.setattr(Folds, "_begin", lambda self, row: begin(self, row) if row.contract.id == "good" else 1 / 0)
     entries = [entry.report._replace(task=row.number) for row in rows for entry in journal(row.contract, 12)]
     store.append(entries)
-    learning = Learning(store)
+    learning = Folds(store)
     first = learning.catch_up()
     assert [(news.task, news.broken) for news in first[:2]] == [(rows[0].number, True), (rows[1].number, False)]
     assert [(news.task, news.learned) for news in first[2:]] == [(rows[1].number, 12)]
-    assert not learning.knows(rows[0].number)
+    assert not learning.bases([rows[0].number])
     assert learning.catch_up() == []
     store.close()
 
@@ -276,7 +276,7 @@ def test_consented_data_is_learned_from_and_not_counted_among_private_reports():
     contexts = published(fold.publish()).contexts
     assert contexts == [context_of(arm) for arm in range(3)]
     clear = np.array([-1.0]).astype(">f8").tobytes()
-    warm = [Entry(n + 1, Report(1, n.to_bytes(16, "big"), 0, WARM, contexts[n % 3], clear)) for n in range(6)]
+    warm = [Entry(n + 1, Journalled(1, n.to_bytes(16, "big"), 0, WARM, contexts[n % 3], clear)) for n in range(6)]
     (after,) = fold.advance(warm)
     assert np.asarray(fold.progress.state.pulls).tolist() == [2.0, 2.0, 2.0]
     assert [estimate.reports for estimate in published(after).estimates] == [0.0, 0.0, 0.0]

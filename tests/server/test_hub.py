@@ -13,8 +13,8 @@ from serving import created, task_file
 from sottovoce.server import logs
 from sottovoce.server.coordination import News
 from sottovoce.server.problems import Problem
-from sottovoce.server.store import StoreThread
 from sottovoce.server.store.sqlite import SqliteStore
+from sottovoce.server.store.thread import StoreThread
 from sottovoce.server.web.app import Application
 from sottovoce.server.web.hub import Hub
 
@@ -141,15 +141,15 @@ def test_more_than_the_disk_can_take_is_sent_back(tmp_path: Path, monkeypatch: p
 
 
 class Idle:
-    """A learner that lives and does nothing."""
+    """A learner that runs and does nothing."""
 
-    alive = True
+    running = True
 
     def wake(self) -> None: ...
 
     def ask_for_base(self, task: int) -> None: ...
 
-    async def run(self, hear: Callable[[News], Awaitable[None]], restarted: Callable[[], None]) -> None:
+    async def run(self, told: Callable[[News], Awaitable[None]], restarted: Callable[[], None]) -> None:
         await asyncio.Event().wait()
 
     async def stop(self) -> None: ...
@@ -203,7 +203,7 @@ def test_news_of_a_task_that_is_just_being_created_is_not_lost(tmp_path: Path):
             while not (rows := reader.tasks()):
                 await asyncio.sleep(0.01)
             reader.close()
-            await hub._hear(News(task=rows[0].number, broken=True))
+            await hub._told(News(task=rows[0].number, broken=True))
             with pytest.raises(Problem, match="its learner fails"):
                 await asyncio.wait_for(creating, 5)
 

@@ -15,8 +15,7 @@ import pytest
 from serving import ARMS, MODEL, TOKEN, Caller, Server, model_report, row, ticket_report
 from sottovoce.protocol.codec import from_text, to_text
 from sottovoce.protocol.wire import LARGEST_BATCH, LARGEST_BODY, LARGEST_OFFERS, ModelReport, TicketReport
-from sottovoce.server.published import PooledOffer, Published, open_seconds
-from sottovoce.server.store import Counts, Publication
+from sottovoce.server.store.base import PooledOffer, Publication, Published, open_seconds
 from sottovoce.server.web.task import LiveTask
 
 ADMIN = [
@@ -258,7 +257,7 @@ def test_a_paused_task_hears_nothing_until_it_is_resumed(live):
 
 def ticketed(**numbers: Any) -> LiveTask:
     """A task with tickets as the web process holds it, one offer in its pool."""
-    task = LiveTask(row(**numbers), b"key", Counts(0, 0))
+    task = LiveTask(row(**numbers), b"key")
     pool = Published(offers=[PooledOffer(1, bytes(7) + b"\1")])
     task.take([Publication(0, "", msgspec.msgpack.encode(pool), b"", 0)], 1_700_000_000.0)
     return task
@@ -287,7 +286,7 @@ def test_a_task_expires_at_the_end_of_its_day():
     assert verdict(task, report, end) == "task-expired"
 
 
-def test_a_task_that_is_done_hears_nothing_more():
+def test_a_task_that_is_done_takes_no_more_reports():
     task, now = ticketed(), 1_700_000_000.0
     (offer,) = task.offers(1, now).offers
     done = Published(done=True, recommendation=2)
@@ -298,7 +297,7 @@ def test_a_task_that_is_done_hears_nothing_more():
 
 
 def test_a_version_is_understood_for_a_while_after_the_next_one():
-    task, now = LiveTask(row(**MODEL), b"key", Counts(0, 0)), 1_700_000_000
+    task, now = LiveTask(row(**MODEL), b"key"), 1_700_000_000
     body = msgspec.msgpack.encode(Published(model=b"{}"))
     old, new = secrets.token_hex(16), secrets.token_hex(16)
     task.take([Publication(0, old, body, b"", 0)], now - 10)
@@ -314,7 +313,7 @@ def test_a_version_is_understood_for_a_while_after_the_next_one():
 
 
 def test_a_status_says_that_its_task_is_closed_once_it_expires():
-    task = LiveTask(row(**MODEL | {"expires": "2026-01-31"}), b"key", Counts(0, 0))
+    task = LiveTask(row(**MODEL | {"expires": "2026-01-31"}), b"key")
     end = datetime.datetime(2026, 2, 1, tzinfo=datetime.UTC).timestamp()
     assert task.status(end).version == ""
     version = secrets.token_hex(16)

@@ -9,7 +9,8 @@ import pytest
 from serving import created
 from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.server.coordination import only_one
-from sottovoce.server.store import WARM, Counts, Publication, Report, Snapshot, Store, open_store
+from sottovoce.server.store import open_store
+from sottovoce.server.store.base import WARM, Journalled, Publication, Snapshot, Store
 from sottovoce.server.store.sqlite import SqliteStore
 
 STORES: dict[str, Callable[[Path], Store]] = {"sqlite": SqliteStore}
@@ -22,8 +23,8 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     store.close()
 
 
-def report(number: int, task: int = 1, day: int = 0, gate: int = 0) -> Report:
-    return Report(task, number.to_bytes(16, "big"), day, gate, b"context", b"payload")
+def report(number: int, task: int = 1, day: int = 0, gate: int = 0) -> Journalled:
+    return Journalled(task, number.to_bytes(16, "big"), day, gate, b"context", b"payload")
 
 
 def ids(store: Store) -> list[int]:
@@ -72,11 +73,11 @@ def test_what_one_connection_has_kept_another_one_reads(store: Store):
 def test_what_is_forgotten_is_gone_but_counted(store: Store):
     row = created(store)
     store.append([report(0, day=9, gate=WARM), report(1, day=9), report(2, day=10), report(3, day=9)])
-    assert store.count(row.number) == Counts(3, 1)
+    assert store.count(row.number) == (3, 1)
     assert store.oldest(row.number) == 9
     assert store.forget(row.number, day=10, seq=3) == 2  # the last one is beyond the base
     assert ids(store) == [2, 3]
-    assert store.count(row.number) == Counts(3, 1)
+    assert store.count(row.number) == (3, 1)
     store.append([report(4, day=11)])
     assert [entry.seq for entry in store.entries_of(row.number, 0)] == [3, 4, 5]  # places are never used again
 

@@ -1,13 +1,17 @@
-"""A task in words: what it promises, what it asks for, and how far it is."""
+"""A task in words: what it promises, what it asks for, how far it is, and what was learned."""
 
 from collections.abc import Iterator
 from typing import Any
 
+from sottovoce.admin.remote import Remote
 from sottovoce.catalogue.task import learning_of
 from sottovoce.catalogue.task_file import UNITS
 from sottovoce.protocol.contract import ByModel, Contract
 from sottovoce.protocol.fields import Category, Field, Number
 from sottovoce.protocol.wire import Summary, TaskStatus
+
+ESTIMATE = ("of", "reward", "error", "reports", "share of offers")
+"""What was learned of an action."""
 
 
 def state_of(status: TaskStatus) -> str:
@@ -43,6 +47,25 @@ def facts(contract: Contract, status: TaskStatus, summary: Summary) -> Iterator[
     if summary.done:
         yield "done", f"recommends {_recommended(contract, summary.recommendation)}"
     yield "digest", status.digest
+
+
+def learned(contract: Contract, remote: Remote) -> tuple[Summary, list[dict[str, Any]]]:
+    """The summary, and a row for each action or coefficient."""
+    summary = remote.settled(contract.id)
+    if isinstance(contract.offers, ByModel):
+        theta = remote.model(contract).theta.tolist()
+        names = coefficients(contract.offers)
+        return summary, [{"of": name, "worth": worth} for name, worth in zip(names, theta, strict=True)]
+    rows = [(row.action, row.reward, row.error, row.reports, row.share) for row in summary.estimates]
+    return summary, [dict(zip(ESTIMATE, row, strict=True)) for row in rows]
+
+
+def coefficients(offers: ByModel) -> list[str]:
+    """The names of the coefficients: those of the fields, and of the action they belong to."""
+    own = ["(constant)"]
+    for name, field in sorted(offers.fields.items()):
+        own += [f"{name} {value}" for value in field.values] if isinstance(field, Category) else [name]
+    return [f"{action}: {name}" for action in offers.actions for name in own] if offers.actions else own
 
 
 def duration(seconds: int) -> str:

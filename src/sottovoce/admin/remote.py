@@ -19,9 +19,7 @@ from sottovoce.protocol.wire import Kept, ListedTask, Summary, TaskList, TaskSta
 Document = TypeVar("Document")
 
 TOKEN = "SOTTOVOCE_ADMIN_TOKEN"
-ADVICE = {
-    401: f"set {TOKEN} to the token that the server was started with",
-    403: f"set {TOKEN} to the token that the server was started with",
+ADVICE = dict.fromkeys((401, 403), f"set {TOKEN} to the token that the server was started with") | {
     404: "`sottovoce task list` shows the tasks of this server",
     413: "send less at once",
     429: "wait and try again",

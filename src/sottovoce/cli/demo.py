@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from sottovoce.admin.remote import Remote
     from sottovoce.catalogue.task_file import TaskFile
-    from sottovoce.fleet.story import Story
+    from sottovoce.fleet.page import TaskRun
 
 HOST = "127.0.0.1"
 CONNECTIONS = 4
@@ -42,7 +42,7 @@ def demo(
     from rich.console import Console
 
     from sottovoce.catalogue.task_file import load_task_file
-    from sottovoce.fleet.story import page_of
+    from sottovoce.fleet.page import page_of
 
     console, tasks = Console(), [load_task_file(file) for file in files]
     with tempfile.TemporaryDirectory() as data, running_server(Path(data)) as (server, remote):
@@ -54,20 +54,20 @@ def demo(
     console.print(f"report: {page}", highlight=False, soft_wrap=True)
 
 
-def _run(console: "Console", server: str, remote: "Remote", file: "TaskFile", people: int, seed: int) -> "Story":
+def _run(console: "Console", server: str, remote: "Remote", file: "TaskFile", people: int, seed: int) -> "TaskRun":
     """One task: created, answered, compared, told."""
-    from sottovoce.admin.learned import learned
+    from sottovoce.admin.describe import learned
     from sottovoce.cli.devices import print_result
     from sottovoce.cli.task import print_learned
-    from sottovoce.fleet.compare import band_of
+    from sottovoce.fleet.page import TaskRun
+    from sottovoce.fleet.people import band_of
     from sottovoce.fleet.run import run_fleet
-    from sottovoce.fleet.story import Story
 
     contract = remote.contract(remote.create(file).id)
     with progress_bar(contract.id, people) as advance:
         result = run_fleet(server, contract.id, people, seed=seed, connections=CONNECTIONS, progress=advance)
     band = band_of(contract, result.world, len(result.curve))
-    story = Story(contract, result, band, *learned(contract, remote))
+    story = TaskRun(contract, result, band, *learned(contract, remote))
     console.print()
     print_result(console, contract, result, band)
     verdict = "inside" if band.holds(result.regret) else "outside"

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from sottovoce.fleet.compare import Band
+    from sottovoce.fleet.people import Band
     from sottovoce.fleet.run import FleetResult
     from sottovoce.protocol.contract import Contract
 
@@ -32,9 +32,9 @@ def devices(
     """Let simulated people with real devices answer a task over HTTP, and say what was learned and what it cost."""
     from rich.console import Console
 
-    from sottovoce.admin.learned import learned
+    from sottovoce.admin.describe import learned
     from sottovoce.admin.remote import Remote
-    from sottovoce.fleet.compare import band_of
+    from sottovoce.fleet.people import band_of
     from sottovoce.fleet.run import run_fleet
 
     if compare and (rush or epsilon is not None):

@@ -156,8 +156,7 @@ def _print_task(remote: "Remote", id: str) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from sottovoce.admin.describe import facts
-    from sottovoce.admin.learned import learned
+    from sottovoce.admin.describe import facts, learned
 
     contract, status = remote.contract(id), remote.status(id)
     summary, rows = learned(contract, remote)
@@ -172,7 +171,7 @@ def _print_task(remote: "Remote", id: str) -> None:
 
 
 def print_learned(console: "Console", summary: "Summary", rows: list[dict[str, Any]]) -> None:
-    """What the server has learned; see `admin.learned`."""
+    """What the server has learned; see `admin.describe`."""
     from sottovoce.report.page import cell
 
     if not rows:

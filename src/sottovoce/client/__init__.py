@@ -7,7 +7,7 @@
 >>> device.send()                                                                # doctest: +SKIP
 """
 
-from sottovoce.client.decisions import Decision, Sent, Waiting
+from sottovoce.client.answers import Decision, Sent, Waiting
 from sottovoce.client.device import Device
 from sottovoce.client.http import Http, Response, Transport
 from sottovoce.client.ledger import Balance, Limits

@@ -1,9 +1,11 @@
-"""From what an app says to the message that is made private. There always is one: sending nothing would tell something.
+"""What a device tells its app, and how what the app tells it becomes the message that is made private.
 
-Bad fields become features of zeros and a bad reward becomes the default, so that a report leaves all the same.
+There always is a message: sending nothing would tell something. Bad fields become features of zeros and a bad reward
+becomes the default, so that a report leaves all the same.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -23,6 +25,40 @@ NOT_OBSERVED = object()
 """No reward came in time."""
 
 Array = NDArray[np.floating]
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What to show, and under which id to tell how it went."""
+
+    id: str
+    action: Any
+    """The number of an action, a point, the points to try, or the numbers of the recommended arms."""
+    name: str
+    reported: bool
+    """True if exactly one report will be sent; False if nothing will be."""
+    problem: str = ""
+    """For developers: what was wrong with the input, or why there was no offer. Never sent."""
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """One report as it will leave, what it cost, and when it is due (seconds since 1970)."""
+
+    report: dict[str, Any]
+    epsilon: float
+    delta: float
+    due: float
+
+
+@dataclass(frozen=True)
+class Sent:
+    """What became of the reports that were due."""
+
+    acknowledged: int = 0
+    refused: int = 0
+    waiting: int = 0
+    """All that is left in the outbox."""
 
 
 def context_of(offers: ByModel, raw: Any) -> tuple[Array, str]:

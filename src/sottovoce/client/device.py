@@ -18,14 +18,11 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from sottovoce.client.answers import NOT_OBSERVED, context_of, document_of, message_of
-from sottovoce.client.decisions import Decision, Sent, Waiting
+from sottovoce.client.answers import NOT_OBSERVED, Decision, Sent, Waiting, context_of, document_of, message_of
 from sottovoce.client.http import Http, Transport
-from sottovoce.client.joining import join
 from sottovoce.client.ledger import Account, Balance, Limits
-from sottovoce.client.network import Network
-from sottovoce.client.offers import action_from, recommendation_from
-from sottovoce.client.terms import expired
+from sottovoce.client.network import Network, join
+from sottovoce.client.terms import action_from, expired, recommendation_from
 from sottovoce.client.vault import JoinedRow, Pending, Vault
 from sottovoce.privacy.domains import size
 from sottovoce.privacy.drawing import SYSTEM, Entropy, privatise
@@ -69,11 +66,11 @@ class Device:
         server, limits = server.rstrip("/"), limits or Limits()
         transport = transport or Http(server)
         self._clock, self._entropy, self._strict = clock, entropy, strict
-        vault = Vault(None if folder is None else Path(folder))
+        self._vault = Vault(None if folder is None else Path(folder))
         try:
-            self._vault, self._terms = join(vault, transport, server, task, limits, epsilon, clock())
+            self._terms = join(self._vault, transport, server, task, limits, epsilon, clock())
         except BaseException:
-            vault.close()
+            self._vault.close()
             raise
         self._account = Account(self._vault, limits, self._terms.contract.limit)
         self._network = Network(self._vault, self._terms, transport, entropy)
@@ -81,7 +78,7 @@ class Device:
         self._sending = threading.Lock()
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
-        with vault.transaction(flush=True):
+        with self._vault.transaction(flush=True):
             self._vault.give_up_draws()
 
     @property
@@ -99,11 +96,9 @@ class Device:
         task the choice is made all the same, and nothing will be sent; a task with tickets then uses one up and never
         brings it back.
         """
-        match self.contract.offers:
-            case ByModel() as offers:
-                return self._choose_by_model(offers, raw, baseline)
-            case ByTicket() as offers:
-                return self._choose_by_ticket(offers)
+        if isinstance(self.contract.offers, ByModel):
+            return self._choose_by_model(self.contract.offers, raw, baseline)
+        return self._choose_by_ticket(self.contract.offers)
 
     def prefetch(self, tickets: int) -> None:
         """Keep so many tickets ready (now, and at every `send`), so that `choose` need not wait for the server."""
@@ -118,8 +113,8 @@ class Device:
                 raise BadInput(problem)
         if self._network.newest is None:
             self._network.ask_status(self._clock())
-        now, chance = self._clock(), self._entropy.below(2**53) / 2**53
-        with self._vault.vault.transaction():
+        chance = self._entropy.below(2**53) / 2**53
+        with self._vault.transaction():
             standing, version = self._vault.standing(), self._network.newest
             if standing.mode == "apprentice":
                 action = self._baseline(baseline, len(context))
@@ -131,39 +126,38 @@ class Device:
                 self._vault.count("bad_input")
             if version is None:
                 return self._unreported(action, problem or "there is no model yet and the server does not answer")
-            return self._decide(standing, action, version, context[action].tolist(), now, problem)
+            return self._decide(standing, action, version, context[action].tolist(), problem)
 
     def _choose_by_ticket(self, offers: ByTicket) -> Decision:
-        for attempt in range(2):
-            with self._vault.vault.transaction():
-                now, standing = self._clock(), self._vault.standing()
+        asked = False
+        while True:
+            with self._vault.transaction():
+                standing = self._vault.standing()
                 if standing.recommendation is not None:
                     return self._unreported(recommendation_from(msgspec.json.decode(standing.recommendation), offers))
-                if (taken := self._vault.take_ticket(now)) is not None:
+                if (taken := self._vault.take_ticket(self._clock())) is not None:
                     ticket, sent = taken
                     action = action_from(msgspec.json.decode(sent), offers, size(self._terms.mechanism.domain))
                     self._last_offer = action
-                    return self._decide(standing, action, ticket, np.asarray(action).tolist(), now)
-            if attempt == 0:
-                self._network.fetch_tickets(max(self._network.wanted, 1), self._clock())
-        with self._vault.vault.transaction():
-            return self._unreported(self._any_action(offers), "there is no ticket and the server does not answer")
+                    return self._decide(standing, action, ticket, np.asarray(action).tolist())
+                if asked:
+                    return self._unreported(self._any_action(), "there is no ticket and the server does not answer")
+            self._network.fetch_tickets(max(self._network.wanted, 1), self._clock())
+            asked = True
 
-    def _any_action(self, offers: ByTicket) -> Any:
+    def _any_action(self) -> Any:
         """Without any offer: what was offered last, or any arm."""
         if self._last_offer is not None:
             return self._last_offer
-        if offers.actions:
-            return self._entropy.below(len(offers.actions))
+        if actions := self.contract.offers.actions:
+            return self._entropy.below(len(actions))
         raise Unreachable(f"task {self.contract.id!r} has not offered any point yet and its server does not answer")
 
-    def _decide(
-        self, standing: JoinedRow, action: Any, source: str, raw: Any, now: float, problem: str = ""
-    ) -> Decision:
+    def _decide(self, standing: JoinedRow, action: Any, source: str, raw: Any, problem: str = "") -> Decision:
         """Promise a report and pay for it, if there may be one."""
-        terms, decision = self._terms, self._token(12)
-        wanted = standing.open and not (standing.opted_out or self._network.contract_changed)
-        wanted = wanted and not expired(self.contract, now)
+        terms, decision, now = self._terms, self._token(12), self._clock()
+        refused = standing.opted_out or self._network.contract_changed or expired(self.contract, now)
+        wanted = standing.open and not refused
         entry = self._account.debit(decision, terms.mechanism, now) if wanted else None
         if entry is None:
             return self._unreported(action, problem)
@@ -182,12 +176,10 @@ class Device:
         raise ConfigurationError(f"the baseline must be one of {number} actions, got {baseline!r}")
 
     def _name(self, action: Any) -> str:
-        names = self.contract.offers.actions
-        if isinstance(action, tuple):
-            return ", ".join(names[one] for one in action)
-        return names[action] if names and isinstance(action, int) else ""
+        names, numbers = self.contract.offers.actions, action if isinstance(action, tuple) else (action,)
+        return ", ".join(names[number] for number in numbers) if names else ""
 
-    # --- observing ---------------------------------------------------------------------------------------------------
+    # --- observing and sending ---------------------------------------------------------------------------------------
 
     def observe(self, decision: str, reward: Any) -> bool:
         """How it went: a number in the task's units, or one per point where several were tried. Larger is better.
@@ -197,12 +189,12 @@ class Device:
         """
         if decision.startswith(NO_REPORT):
             return False
-        with self._vault.vault.lock:
+        with self._vault.lock:
             return self._report(decision, reward)
 
     def _report(self, decision: str, reward: Any) -> bool:
         """Claim the draw, draw, then persist the report and forget the raw data."""
-        with self._vault.vault.transaction(flush=True):
+        with self._vault.transaction(flush=True):
             pending = self._vault.begin(decision)
         if pending is None:
             if not self._vault.was_made(decision):
@@ -214,14 +206,12 @@ class Device:
         payload = privatise(self._terms.mechanisms[pending.gate], message, self._entropy)
         report = document_of(self._terms, pending, self._token(REPORT_ID_BYTES), to_text(payload))
         due = deadline + self._entropy.below(1000 * self.contract.delay + 1) / 1000  # whenever the reward came
-        with self._vault.vault.transaction():
+        with self._vault.transaction():
             if not self._vault.finish(pending, report, due):
                 return False
             for note in notes:
                 self._vault.count(note)
         return not late
-
-    # --- sending -----------------------------------------------------------------------------------------------------
 
     def send(self, now: float | None = None, *, force: bool = False) -> Sent:
         """Report the default for overdue decisions, send what is due, look for a newer model. Never raises for the net.
@@ -231,18 +221,17 @@ class Device:
         with self._sending:
             now = self._clock() if now is None else now
             for decision in self._vault.overdue(now - self.contract.reward.wait):
-                with self._vault.vault.lock:
-                    self._report(decision, NOT_OBSERVED)
+                self.observe(decision, NOT_OBSERVED)
             acknowledged, refused = self._network.deliver(now, force=force)
             self._network.renew(now)
-            self._vault.vault.tidy()
+            self._vault.tidy()
             return Sent(acknowledged, refused, len(self._vault.outbox()))
 
     # --- the owner ---------------------------------------------------------------------------------------------------
 
     def outbox(self) -> list[Waiting]:
         """Exactly what will leave this device, what it cost and when it is due."""
-        paid = {row.id: row for row in self._vault.vault.ledger()}
+        paid = {row.id: row for row in self._vault.ledger()}
         return [
             Waiting(msgspec.json.decode(row.report), paid[row.entry].epsilon, paid[row.entry].delta, row.due)
             for row in self._vault.outbox()
@@ -250,7 +239,7 @@ class Device:
 
     def budget(self) -> Balance:
         """What was spent and what is left."""
-        with self._vault.vault.lock:
+        with self._vault.lock:
             return self._account.balance(self._terms.mechanism, self._clock())
 
     def stats(self) -> dict[str, int]:
@@ -259,13 +248,13 @@ class Device:
 
     def opt_out(self) -> None:
         """Withdraw what has not left, and report nothing more. Choosing goes on; what was spent stays spent."""
-        with self._vault.vault.transaction(flush=True):
+        with self._vault.transaction(flush=True):
             self._vault.set(opted_out=True)
             self._vault.withdraw("withdrawn")
 
     def opt_in(self) -> None:
         """Report again, on the old ledger."""
-        with self._vault.vault.transaction(flush=True):
+        with self._vault.transaction(flush=True):
             self._vault.set(opted_out=False)
 
     # --- in the background -------------------------------------------------------------------------------------------
@@ -296,7 +285,7 @@ class Device:
     def close(self) -> None:
         """Stop, and close the file."""
         self.stop()
-        self._vault.vault.close()
+        self._vault.close()
 
     def __enter__(self) -> "Device":
         self.start()

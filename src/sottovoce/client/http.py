@@ -4,8 +4,7 @@ import http.client
 import threading
 import weakref
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 from urllib.parse import urlsplit
 
 from sottovoce.protocol.errors import ConfigurationError
@@ -14,21 +13,21 @@ LARGEST_ANSWER = 2**25
 """Bytes that a device reads of one answer."""
 
 
-@dataclass(frozen=True)
-class Response:
-    """What the server said. Names of headers are in lower case."""
+Headers = Mapping[str, str] | None
+
+
+class Response(NamedTuple):
+    """What the server answered. Names of headers are in lower case."""
 
     status: int
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = {}
     body: bytes = b""
 
 
 class Transport(Protocol):
     """Any way to the server; raises OSError when there is none now."""
 
-    def request(
-        self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None
-    ) -> Response: ...
+    def request(self, method: str, path: str, body: bytes | None = None, headers: Headers = None) -> Response: ...
 
 
 class Http:
@@ -51,34 +50,26 @@ class Http:
         self._connections: list[http.client.HTTPConnection] = []
         weakref.finalize(self, _close, self._connections)
 
-    def request(
-        self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None
-    ) -> Response:
+    def request(self, method: str, path: str, body: bytes | None = None, headers: Headers = None) -> Response:
         """One request; a lasting connection that the server has closed meanwhile is opened again, once."""
         lasting: http.client.HTTPConnection | None = getattr(self._local, "connection", None)
-        if lasting is not None:
-            try:
-                return self._once(lasting, method, path, body, headers)
-            except TimeoutError:
-                raise
-            except OSError:
-                pass
         if lasting is None:
             lasting = self._local.connection = self._open()
             self._connections.append(lasting)
-        return self._once(lasting, method, path, body, headers)
+            return self._once(lasting, method, path, body, headers)
+        try:
+            return self._once(lasting, method, path, body, headers)
+        except TimeoutError:
+            raise
+        except OSError:
+            return self._once(lasting, method, path, body, headers)
 
     def close(self) -> None:
         """Close the connections of all threads; the next request opens one again."""
         _close(self._connections)
 
     def _once(
-        self,
-        connection: http.client.HTTPConnection,
-        method: str,
-        path: str,
-        body: bytes | None,
-        headers: Mapping[str, str] | None,
+        self, connection: http.client.HTTPConnection, method: str, path: str, body: bytes | None, headers: Headers
     ) -> Response:
         kind = {} if body is None else {"Content-Type": "application/json"}
         try:

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from sottovoce.client.ledger import Limits
-from sottovoce.client.vault import FILE, JoinedRow, LedgerRow, TaskVault, Vault
+from sottovoce.client.vault import FILE, JoinedRow, LedgerRow, Vault
 from sottovoce.privacy.accounting import Ledger, Spent
 from sottovoce.protocol.budget import Budget
 from sottovoce.protocol.contract import contract_from, digest_of
@@ -40,11 +40,11 @@ def inspection(folder: Path) -> list[dict[str, Any]]:
         raise ConfigurationError(f"{folder} is not a device's folder: it has no {FILE}")
     with contextlib.closing(Vault(folder)) as vault, vault.lock:
         ledger = vault.ledger()
-        return [_row(TaskVault(vault, joined.id), joined, ledger) for joined in vault.joined()]
+        return [_row(vault, joined, ledger) for joined in vault.joined()]
 
 
-def _row(vault: TaskVault, joined: JoinedRow, ledger: list[LedgerRow]) -> dict[str, Any]:
-    contract = contract_from(joined.contract)
+def _row(vault: Vault, joined: JoinedRow, ledger: list[LedgerRow]) -> dict[str, Any]:
+    vault.id, contract = joined.id, contract_from(joined.contract)
     limits, limit = msgspec.json.decode(joined.limits, type=Limits), contract.limit
     own = [row for row in ledger if row.joined == joined.id]
     paid = {row.id: row.epsilon for row in own}
@@ -112,26 +112,19 @@ def _task_cells(row: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _fates(row: dict[str, Any]) -> list[tuple[str, ...]]:
+    each = {fate: {one["epsilon"] for one in row["reports"] if one["fate"] == fate} for fate in row["fates"]}
     return [
-        (row["task"], fate, f"{number:,}", ", ".join(f"{e:g}" for e in sorted(_epsilons(row, fate))))
+        (row["task"], fate, f"{number:,}", ", ".join(f"{epsilon:g}" for epsilon in sorted(each[fate])))
         for fate, number in row["fates"].items()
     ]
 
 
-def _epsilons(row: dict[str, Any], fate: str) -> set[float]:
-    return {report["epsilon"] for report in row["reports"] if report["fate"] == fate}
-
-
 def _waiting(row: dict[str, Any]) -> list[tuple[str, ...]]:
-    return [
-        (
-            row["task"],
-            one["due"][:16].replace("T", " "),
-            f"{one['epsilon']:g}",
-            " ".join(f"{name}={value}" for name, value in one["report"].items()),
-        )
-        for one in row["outbox"]
-    ]
+    def cells(due: str, epsilon: float, report: dict[str, Any]) -> tuple[str, ...]:
+        sent = " ".join(f"{name}={value}" for name, value in report.items())
+        return row["task"], due[:16].replace("T", " "), f"{epsilon:g}", sent
+
+    return [cells(**one) for one in row["outbox"]]
 
 
 def _number(epsilon: float | None) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from sottovoce.client.vault import TaskVault
+from sottovoce.client.vault import Vault
 from sottovoce.privacy.accounting import Ledger, Spent, cost_of
 from sottovoce.privacy.mechanisms import Mechanism
 from sottovoce.protocol.budget import Budget, budget
@@ -62,7 +62,7 @@ class Balance:
 class Account:
     """The ledger as seen by one task. Entries are only added, so each is read once."""
 
-    def __init__(self, vault: TaskVault, limits: Limits, limit: Limit) -> None:
+    def __init__(self, vault: Vault, limits: Limits, limit: Limit) -> None:
         self._vault, self._limits, self._limit = vault, limits, limit
         self._read = self._latest = 0
         self._all = self._task = Spent()
@@ -103,7 +103,7 @@ class Account:
         )
 
     def _catch_up(self) -> None:
-        for row in self._vault.vault.ledger(self._read):
+        for row in self._vault.ledger(self._read):
             spent = msgspec.json.decode(row.cost, type=Spent)
             self._read = row.id
             self._all += spent

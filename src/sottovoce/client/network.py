@@ -9,47 +9,69 @@ from typing import Any
 import msgspec
 
 from sottovoce.client.http import Response, Transport
-from sottovoce.client.offers import action_from, recommendation_from
-from sottovoce.client.terms import Terms
-from sottovoce.client.vault import OutboxRow, TaskVault
+from sottovoce.client.ledger import Limits
+from sottovoce.client.terms import Terms, accept, action_from, expired, recommendation_from
+from sottovoce.client.vault import OutboxRow, Vault
 from sottovoce.privacy.domains import size
 from sottovoce.privacy.drawing import Entropy
-from sottovoce.protocol.contract import DAY, ByModel, ByTicket
-from sottovoce.protocol.errors import ConfigurationError, Unreachable, WireError
+from sottovoce.protocol.contract import DAY, ByModel, ByTicket, digest_of
+from sottovoce.protocol.errors import ConfigurationError, ContractChanged, ContractRefused, Unreachable, WireError
 from sottovoce.protocol.offers import model_from, version_of
 from sottovoce.protocol.problems import problem_from
 from sottovoce.protocol.wire import LARGEST_OFFERS, Offers, OffersRequest, TaskStatus, Verdicts
 
 BATCH = 100
 """Reports in one request."""
-
 SUSPICIOUS = {"bad-gate", "bad-payload", "unknown-version"}
 """Verdicts after which the device looks at the contract and the model again."""
-
 FRESH = 60.0
 """Seconds that an answer is fresh when the server does not say."""
-
 FOREVER = 2**53
-"""Seconds that a ticket may claim to live."""
-
+"""Seconds that a ticket may claim to be valid."""
 LONGEST_BACKOFF = 3600.0
 LONGEST_RETRY_AFTER = 86400.0
 
 log = logging.getLogger("sottovoce.client")
 
 
-class TryLater(Exception):
-    """The server has not taken the batch; seconds after which to try again, where it said."""
+def join(
+    vault: Vault, transport: Transport, server: str, task: str, limits: Limits, epsilon: float | None, now: float
+) -> Terms:
+    """The terms on which a task is joined; from then on it is this contract or none. Without a server: those pinned."""
+    pinned = next((row.contract for row in vault.joined() if (row.server, row.task) == (server, task)), None)
+    try:
+        body = _served(transport, task)
+    except (Unreachable, ConfigurationError):
+        if pinned is None:
+            raise
+        body = pinned
+    if pinned is not None and digest_of(pinned) != digest_of(body):
+        raise ContractChanged(f"{server} has another contract for {task!r} than the one this device joined: refused")
+    terms = accept(body, task, limits, epsilon)
+    if pinned is None and expired(terms.contract, now):
+        raise ContractRefused(f"task {task!r} expired on {terms.contract.expires}")
+    with vault.transaction(flush=True):
+        vault.join(server, task, body, msgspec.json.encode(limits))
+    return terms
 
-    def __init__(self, seconds: float = 0.0) -> None:
-        super().__init__(seconds)
-        self.seconds = seconds
+
+def _served(transport: Transport, task: str) -> bytes:
+    """The contract as it is served now."""
+    try:
+        answer = transport.request("GET", f"/v1/tasks/{task}/contract")
+    except OSError as error:
+        raise Unreachable(f"the contract of {task!r} cannot be had: {error or type(error).__name__}") from error
+    if answer.status == 404:
+        raise ConfigurationError(f"the server knows no task {task!r}")
+    if answer.status != 200:
+        raise Unreachable(f"the contract of {task!r} cannot be had: status {answer.status}")
+    return answer.body
 
 
 class Network:
     """Takes reports out, and brings models, tickets and news of the task in."""
 
-    def __init__(self, vault: TaskVault, terms: Terms, transport: Transport, entropy: Entropy) -> None:
+    def __init__(self, vault: Vault, terms: Terms, transport: Transport, entropy: Entropy) -> None:
         self._vault, self._terms, self._transport, self._entropy = vault, terms, transport, entropy
         self._offers, self._path = terms.contract.offers, f"/v1/tasks/{terms.contract.id}"
         self._backoff = Backoff(entropy)
@@ -72,15 +94,14 @@ class Network:
         acknowledged = refused = 0
         if not (self._backoff.ready(now) and self._vault.standing().open):
             return acknowledged, refused
-        for rows in self._batches(None if force else now):
-            try:
-                fates = fates_of(self._transport.request("POST", f"{self._path}/reports", body_of(rows)), len(rows))
-            except (OSError, TryLater) as error:
-                self._backoff.failed(now, error.seconds if isinstance(error, TryLater) else 0.0)
+        for rows in self._batches(math.inf if force else now):
+            fates = self._judged(rows)
+            if not isinstance(fates, list):
+                self._backoff.failed(now, at_least=fates)
                 break
             self._backoff.succeeded()
             judged = [(row, fate) for row, fate in zip(rows, fates, strict=True) if fate != "task-paused"]
-            with self._vault.vault.transaction():
+            with self._vault.transaction():
                 for row, fate in judged:
                     self._vault.settle(row, fate)
             taken = sum(fate in ("accepted", "duplicate") for fate in fates)
@@ -93,9 +114,17 @@ class Network:
                 break
         return acknowledged, refused
 
-    def _batches(self, due: float | None) -> list[list[OutboxRow]]:
+    def _judged(self, rows: list[OutboxRow]) -> list[str] | float:
+        """What the server says of each report: exactly the bytes that lie in the outbox are sent."""
+        body = b'{"reports":[' + b",".join(row.report for row in rows) + b"]}"
+        try:
+            return fates_of(self._transport.request("POST", f"{self._path}/reports", body), len(rows))
+        except OSError:
+            return 0.0
+
+    def _batches(self, until: float) -> list[list[OutboxRow]]:
         """What is due, in random order."""
-        rows = self._vault.outbox(due)
+        rows = self._vault.outbox(until)
         for last in range(len(rows) - 1, 0, -1):
             other = self._entropy.below(last + 1)
             rows[last], rows[other] = rows[other], rows[last]
@@ -127,13 +156,13 @@ class Network:
             self._backoff.failed(now)
 
     def _ask_status(self, now: float) -> None:
-        """A contract that changes under a running device ends its reports; the next start will refuse it aloud."""
+        """A contract that changes under a running device ends its reports; the next start refuses it."""
         answer = _asked(self._transport.request("GET", self._path))
         status = _read(answer, TaskStatus)
         if status.digest != self._terms.digest:
             log.warning("the contract of task %s has changed: no more reports", status.id)
             self.contract_changed = True
-            with self._vault.vault.transaction(flush=True):
+            with self._vault.transaction(flush=True):
                 self._vault.withdraw("contract-changed")
             return
         self._vault.set(mode=status.mode, open=status.state == "open")
@@ -146,7 +175,7 @@ class Network:
         body = _asked(self._transport.request("GET", f"{self._path}/model")).body
         version = version_of(body)
         self._know(version, body)
-        with self._vault.vault.transaction():
+        with self._vault.transaction():
             self._vault.keep_model(version, body)
             self.models = {kept: self.models[kept] for kept, _ in self._vault.models() if kept in self.models}
 
@@ -162,7 +191,7 @@ class Network:
         if problem_from(answer.body).name == "task-paused":
             self._vault.set(open=False)
         found = _read(_asked(answer), Offers)
-        with self._vault.vault.transaction():
+        with self._vault.transaction():
             if found.done:
                 recommendation_from(found.recommendation, self._offers)
                 self._vault.set(recommendation=msgspec.json.encode(found.recommendation))
@@ -180,9 +209,7 @@ class Backoff:
     """How long to leave a server alone that did not answer: twice as long each time, with chance mixed in."""
 
     def __init__(self, entropy: Entropy) -> None:
-        self._entropy = entropy
-        self._failures = 0
-        self._until = 0.0
+        self._entropy, self._failures, self._until = entropy, 0, 0.0
 
     def ready(self, now: float) -> bool:
         return now >= self._until
@@ -196,43 +223,24 @@ class Backoff:
         self._failures, self._until = 0, 0.0
 
 
-def fetch_contract(transport: Transport, task: str) -> bytes:
-    """The contract as it is served now; `Unreachable` when it cannot be had."""
-    try:
-        answer = transport.request("GET", f"/v1/tasks/{task}/contract")
-    except OSError as error:
-        raise Unreachable(f"the contract of {task!r} cannot be had: {error or type(error).__name__}") from error
-    if answer.status == 404:
-        raise ConfigurationError(f"the server knows no task {task!r}")
-    if answer.status != 200:
-        raise Unreachable(f"the contract of {task!r} cannot be had: status {answer.status}")
-    return answer.body
-
-
-def body_of(rows: list[OutboxRow]) -> bytes:
-    """The request: exactly the reports as they lie in the outbox."""
-    return b'{"reports":[' + b",".join(row.report for row in rows) + b"]}"
-
-
-def fates_of(answer: Response, number: int) -> list[str]:
-    """One word per report; `TryLater` when the server has not judged them.
+def fates_of(answer: Response, number: int) -> list[str] | float:
+    """One word per report; where the server has not judged them, the least number of seconds to wait.
 
     >>> fates_of(Response(200, {}, b'{"verdicts": ["accepted", "bad-gate"]}'), 2)
     ['accepted', 'bad-gate']
+    >>> fates_of(Response(503, {"retry-after": "7"}), 2)
+    7.0
     """
+    problem, after = problem_from(answer.body).name, answer.headers.get("retry-after", "")
     if answer.status == 200:
         try:
             verdicts = _read(answer, Verdicts).verdicts
-        except WireError as error:
-            raise TryLater from error
-        if len(verdicts) != number:
-            raise TryLater
-        return list(verdicts)
-    problem = problem_from(answer.body).name
+        except WireError:
+            return 0.0
+        return list(verdicts) if len(verdicts) == number else 0.0
     if 400 <= answer.status < 500 and answer.status != 429 and problem:
         return [problem] * number
-    after = answer.headers.get("retry-after", "")
-    raise TryLater(min(float(after), LONGEST_RETRY_AFTER) if after.isascii() and after.isdigit() else 0.0)
+    return min(float(after), LONGEST_RETRY_AFTER) if after.isascii() and after.isdigit() else 0.0
 
 
 def max_age(headers: Mapping[str, str]) -> float:

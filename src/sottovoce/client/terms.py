@@ -1,8 +1,11 @@
-"""Is this contract one that the owner accepts? Everything is recomputed here; nothing is believed."""
+"""What a server sends, checked: is its contract one that the owner accepts? Is its offer one that can be chosen by?
+
+Everything is recomputed here; nothing is believed.
+"""
 
 import math
-from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any, NamedTuple
 
 from sottovoce.client.ledger import Limits
 from sottovoce.privacy.accounting import Ledger
@@ -10,8 +13,8 @@ from sottovoce.privacy.gates import mechanisms_of
 from sottovoce.privacy.mechanisms import Mechanism
 from sottovoce.protocol.budget import Budget
 from sottovoce.protocol.contract import DAY, ByModel, ByTicket, Contract, contract_from, digest_of
-from sottovoce.protocol.errors import BrokenPromise, BudgetExhausted, ConfigurationError, ContractRefused, WireError
-from sottovoce.protocol.offers import MODELS
+from sottovoce.protocol.errors import BrokenPromise, BudgetExhausted, ContractRefused, WireError
+from sottovoce.protocol.offers import MODELS, array_from
 from sottovoce.users import LocalUser, user_of
 
 YEAR = 366 * DAY
@@ -20,8 +23,7 @@ EXTENSIONS: frozenset[str] = frozenset()
 """Names in a contract's `extensions` that this device knows."""
 
 
-@dataclass(frozen=True)
-class Terms:
+class Terms(NamedTuple):
     """An accepted contract, and what a device needs to keep it."""
 
     contract: Contract
@@ -49,7 +51,7 @@ def accept(body: bytes, task: str, limits: Limits, epsilon: float | None = None)
     try:
         mechanisms = mechanisms_of(contract)
         user = user_of(contract.offers.user, mechanisms[0].domain, contract.offers.link)
-    except (ConfigurationError, BrokenPromise, ArithmeticError, KeyError, TypeError, ValueError) as error:
+    except (BrokenPromise, ArithmeticError, KeyError, TypeError, ValueError) as error:
         raise ContractRefused(f"task {task!r} cannot be kept: {error}") from error
     gate = _gate(contract, limits, epsilon)
     _affordable(contract, limits, mechanisms[gate])
@@ -112,3 +114,32 @@ def _affordable(contract: Contract, limits: Limits, mechanism: Mechanism) -> Non
         Ledger(Budget(limit.window, limit.lifetime_delta)).spend(mechanism)
     except BudgetExhausted as error:
         raise ContractRefused(f"task {contract.id!r} could never be answered: {error}") from error
+
+
+# --- what to choose by ---------------------------------------------------------------------------------------------
+
+
+def action_from(sent: Any, offers: ByTicket, numbers: int) -> Any:
+    """The server's choice: the number of an arm, a point, or the points to try for a message of so many numbers.
+
+    >>> action_from([[0.5, 0.0], [-0.5, 0.0]], ByTicket(dimension=2, slopes=True), 1).shape
+    (2, 2)
+    """
+    if offers.actions:
+        if isinstance(sent, int) and 0 <= sent < len(offers.actions):
+            return int(sent)
+        raise WireError(f"not one of {len(offers.actions)} arms")
+    return array_from(sent, (2 * numbers, offers.dimension) if offers.slopes else (offers.dimension,))
+
+
+def recommendation_from(sent: Any, offers: ByTicket) -> Any:
+    """An arm, the numbers of several arms, or a point.
+
+    >>> recommendation_from([0, 2], ByTicket(actions=("a", "b", "c")))
+    (0, 2)
+    """
+    if not offers.actions:
+        return array_from(sent, (offers.dimension,))
+    if isinstance(sent, list):
+        return tuple(action_from(one, offers, 0) for one in sent)
+    return action_from(sent, offers, 0)

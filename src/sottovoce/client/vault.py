@@ -6,13 +6,14 @@ the draw, after which the debit is on the disk and no second draw can happen. Wh
 drawn; what it takes after that is lost, or sent again byte for byte. Deleted rows are overwritten with zeros.
 """
 
+import math
 import os
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from sottovoce.protocol.errors import ConfigurationError
 
@@ -42,6 +43,9 @@ CREATE TABLE outbox (
 CREATE TABLE counts (
     joined INTEGER NOT NULL, name TEXT NOT NULL, count INTEGER NOT NULL, PRIMARY KEY (joined, name)) WITHOUT ROWID;
 """
+
+
+Row = TypeVar("Row", bound=NamedTuple)
 
 
 class JoinedRow(NamedTuple):
@@ -95,30 +99,27 @@ class OutboxRow(NamedTuple):
 
 
 class Vault:
-    """The file, or memory; `lock` is the one lock of a device, never held while the network is used."""
+    """The file, or memory, and the place of one task in it.
+
+    `lock` is the one lock of a device, never held while the network is used. Whoever needs several of these steps to be
+    one wraps them in a transaction.
+    """
 
     def __init__(self, folder: Path | None) -> None:
         self.lock = threading.RLock()
-        self._durable = folder is not None
-        self._open = True
+        self.id = 0
+        """The number of the task that was joined; 0 before."""
         self._db = sqlite3.connect(_file(folder), isolation_level=None, check_same_thread=False, timeout=30)
-        if self._durable:
-            self._db.execute("PRAGMA journal_mode = WAL")
+        self._db.execute("PRAGMA journal_mode = WAL")  # a database in memory ignores this
         self._db.execute("PRAGMA secure_delete = ON")
         with self.transaction(flush=True):
-            self._prepare(folder)
-
-    def _prepare(self, folder: Path | None) -> None:
-        (found,) = self._db.execute("PRAGMA user_version").fetchone()
-        if found not in (0, FORMAT):
-            writer = "Sottovoce 0.1" if found == 1 else "a newer version of Sottovoce"
-            raise ConfigurationError(
-                f"{folder} was written by {writer} (format {found}, this version reads {FORMAT}); use another folder"
-            )
-        if not found:
-            for statement in SCHEMA.split(";")[:-1]:
+            (found,) = self._db.execute("PRAGMA user_version").fetchone()
+            if found not in (0, FORMAT):
+                writer = "Sottovoce 0.1" if found == 1 else "a newer version of Sottovoce"
+                formats = f"format {found}, this version reads {FORMAT}"
+                raise ConfigurationError(f"{folder} was written by {writer} ({formats}); use another folder")
+            for statement in [] if found else [*SCHEMA.split(";")[:-1], f"PRAGMA user_version = {FORMAT}"]:
                 self._db.execute(statement)
-            self._db.execute(f"PRAGMA user_version = {FORMAT}")
 
     # --- the file ----------------------------------------------------------------------------------------------------
 
@@ -126,8 +127,7 @@ class Vault:
     def transaction(self, *, flush: bool = False) -> Iterator[None]:
         """All of it or nothing."""
         with self.lock:
-            if self._durable:
-                self._db.execute(f"PRAGMA synchronous = {'FULL' if flush else 'NORMAL'}")
+            self._db.execute(f"PRAGMA synchronous = {'FULL' if flush else 'NORMAL'}")
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -138,178 +138,147 @@ class Vault:
 
     def tidy(self) -> None:
         """Empty the log into the file, so that what was deleted is nowhere any more."""
-        with self.lock:
-            if self._durable:
-                self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        self.run("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def close(self) -> None:
         """Tidy up, and close."""
-        with self.lock:
-            if self._open:
-                self.tidy()
-                self._db.close()
-                self._open = False
+        with self.lock, suppress(sqlite3.ProgrammingError):  # it may be closed already
+            self.tidy()
+            self._db.close()
 
-    def rows(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
-        """Run one statement; what it returns."""
+    def run(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
+        """Run one statement; the rows that it returns."""
         with self.lock:
             return self._db.execute(statement, values).fetchall()
 
-    def changed(self, statement: str, *values: Any) -> int:
-        """Run one statement; how many rows it has changed."""
-        with self.lock:
-            return self._db.execute(statement, values).rowcount
+    def _select(self, kind: type[Row], which: str, *values: Any) -> list[Row]:
+        """Rows of this kind; `which` says the table and the condition."""
+        return [kind._make(row) for row in self.run(f"SELECT {', '.join(kind._fields)} FROM {which}", *values)]
 
-    # --- all tasks ---------------------------------------------------------------------------------------------------
+    def _insert(self, table: str, **columns: Any) -> Any:
+        """Add a row of this task; its id."""
+        names, places = ", ".join(columns), ", ?" * len(columns)
+        statement = f"INSERT INTO {table} (joined, {names}) VALUES (?{places}) RETURNING id"
+        return self.run(statement, self.id, *columns.values())[0][0]
 
-    def joined(self, server: str = "", task: str = "") -> list[JoinedRow]:
-        """The tasks that were joined: all, or the one of this server and name."""
-        columns = f"SELECT {', '.join(JoinedRow._fields)} FROM joined"
-        if not task:
-            return [JoinedRow(*row) for row in self.rows(f"{columns} ORDER BY id")]
-        return [JoinedRow(*row) for row in self.rows(f"{columns} WHERE server = ? AND task = ?", server, task)]
+    # --- tasks -------------------------------------------------------------------------------------------------------
 
-    def join(self, server: str, task: str, contract: bytes, limits: bytes) -> "TaskVault":
+    def joined(self) -> list[JoinedRow]:
+        """All tasks that were joined."""
+        return self._select(JoinedRow, "joined ORDER BY id")
+
+    def join(self, server: str, task: str, contract: bytes, limits: bytes) -> None:
         """Pin a contract; a task that was joined before keeps what it has, but for the owner's limits."""
-        self.rows(
-            "INSERT INTO joined (server, task, contract, limits) VALUES (?, ?, ?, ?) "
-            "ON CONFLICT DO UPDATE SET limits = excluded.limits",
-            server, task, contract, limits,
-        )  # fmt: skip
-        return TaskVault(self, self.joined(server, task)[0].id)
-
-    def ledger(self, after: int = 0) -> list[LedgerRow]:
-        """What all tasks have spent since this entry."""
-        columns = ", ".join(LedgerRow._fields)
-        return [LedgerRow(*row) for row in self.rows(f"SELECT {columns} FROM ledger WHERE id > ? ORDER BY id", after)]
-
-
-class TaskVault:
-    """What belongs to one task. Whoever needs several of these steps to be one wraps them in a transaction."""
-
-    def __init__(self, vault: Vault, id: int) -> None:
-        self.vault, self.id = vault, id
-        self._rows, self._changed = vault.rows, vault.changed
-
-    # --- the task ----------------------------------------------------------------------------------------------------
+        pin = "INSERT INTO joined (server, task, contract, limits) VALUES (?, ?, ?, ?)"
+        again = "ON CONFLICT DO UPDATE SET limits = excluded.limits"
+        ((self.id,),) = self.run(f"{pin} {again} RETURNING id", server, task, contract, limits)
 
     def standing(self) -> JoinedRow:
         """As it is in the file, where every process of the owner sees it."""
-        columns = ", ".join(JoinedRow._fields)
-        return JoinedRow(*self._rows(f"SELECT {columns} FROM joined WHERE id = ?", self.id)[0])
+        return self._select(JoinedRow, "joined WHERE id = ?", self.id)[0]
 
     def set(self, **columns: Any) -> None:
         """Change the standing: mode, open, opted_out or recommendation."""
         names = ", ".join(f"{name} = ?" for name in columns)
-        self._changed(f"UPDATE joined SET {names} WHERE id = ?", *columns.values(), self.id)
+        self.run(f"UPDATE joined SET {names} WHERE id = ?", *columns.values(), self.id)
 
     def count(self, name: str) -> None:
         """Add one to one of the owner's statistics."""
-        self._changed("INSERT INTO counts VALUES (?, ?, 1) ON CONFLICT DO UPDATE SET count = count + 1", self.id, name)
+        self.run("INSERT INTO counts VALUES (?, ?, 1) ON CONFLICT DO UPDATE SET count = count + 1", self.id, name)
 
     def counts(self) -> dict[str, int]:
         """Entries of the ledger by fate, and all that was counted."""
-        fates = self._rows("SELECT fate, count(*) FROM ledger WHERE joined = ? GROUP BY fate", self.id)
-        return dict(fates) | dict(self._rows("SELECT name, count FROM counts WHERE joined = ?", self.id))
+        fates = self.run("SELECT fate, count(*) FROM ledger WHERE joined = ? GROUP BY fate", self.id)
+        return dict(fates) | dict(self.run("SELECT name, count FROM counts WHERE joined = ?", self.id))
 
     # --- offers ------------------------------------------------------------------------------------------------------
 
     def models(self) -> list[tuple[str, bytes]]:
         """(version, body) of the models that are kept, the newest last."""
-        return self._rows("SELECT version, body FROM models WHERE joined = ? ORDER BY newest", self.id)
+        return self.run("SELECT version, body FROM models WHERE joined = ? ORDER BY newest", self.id)
 
     def keep_model(self, version: str, body: bytes) -> None:
         """Keep the newest model; it replaces all that no open decision needs."""
-        self._changed("UPDATE models SET newest = 0 WHERE joined = ?", self.id)
-        self._changed("INSERT OR REPLACE INTO models VALUES (?, ?, ?, 1)", self.id, version, body)
-        self._changed(
-            "DELETE FROM models WHERE joined = ? AND newest = 0 AND version NOT IN "
-            "(SELECT source FROM decisions WHERE joined = ?)",
-            self.id, self.id,
-        )  # fmt: skip
+        self.run("UPDATE models SET newest = 0 WHERE joined = ?", self.id)
+        self.run("INSERT OR REPLACE INTO models VALUES (?, ?, ?, 1)", self.id, version, body)
+        needed = "SELECT source FROM decisions WHERE joined = ?"
+        old = f"joined = ? AND newest = 0 AND version NOT IN ({needed})"
+        self.run(f"DELETE FROM models WHERE {old}", self.id, self.id)
 
     def tickets_left(self, now: float) -> int:
-        return self._rows("SELECT count(*) FROM tickets WHERE joined = ? AND expires > ?", self.id, now)[0][0]
+        return self.run("SELECT count(*) FROM tickets WHERE joined = ? AND expires > ?", self.id, now)[0][0]
 
     def take_ticket(self, now: float) -> tuple[str, bytes] | None:
         """The next ticket and its action, first come, first used."""
-        self._changed("DELETE FROM tickets WHERE joined = ? AND expires <= ?", self.id, now)
+        self.run("DELETE FROM tickets WHERE joined = ? AND expires <= ?", self.id, now)
         first = "SELECT id FROM tickets WHERE joined = ? ORDER BY id LIMIT 1"
-        taken = self._rows(f"DELETE FROM tickets WHERE id = ({first}) RETURNING ticket, action", self.id)
+        taken = self.run(f"DELETE FROM tickets WHERE id = ({first}) RETURNING ticket, action", self.id)
         return taken[0] if taken else None
 
     def put_ticket(self, ticket: str, action: bytes, expires: int) -> None:
-        values = "INSERT INTO tickets (joined, ticket, action, expires) VALUES (?, ?, ?, ?)"
-        self._changed(values, self.id, ticket, action, expires)
+        self._insert("tickets", ticket=ticket, action=action, expires=expires)
 
     # --- decisions ---------------------------------------------------------------------------------------------------
 
     def pay(self, decision: str, epsilon: float, delta: float, cost: bytes, hour: int) -> int:
         """The number of the new entry in the ledger."""
-        return self._rows(
-            "INSERT INTO ledger (joined, decision, epsilon, delta, cost, hour, fate) "
-            "VALUES (?, ?, ?, ?, ?, ?, 'promised') RETURNING id",
-            self.id, decision, epsilon, delta, cost, hour,
-        )[0][0]  # fmt: skip
+        paid = {"epsilon": epsilon, "delta": delta, "cost": cost, "hour": hour}
+        return self._insert("ledger", decision=decision, **paid, fate="promised")
+
+    def ledger(self, after: int = 0) -> list[LedgerRow]:
+        """What all tasks have spent since this entry."""
+        return self._select(LedgerRow, "ledger WHERE id > ? ORDER BY id", after)
 
     def promise(self, decision: Pending) -> None:
         """Remember a decision, in the transaction that pays for it."""
-        columns = ", ".join(Pending._fields)
-        self._changed(f"INSERT INTO decisions (joined, {columns}) VALUES (?, ?, ?, ?, ?, ?, ?)", self.id, *decision)
+        self._insert("decisions", **decision._asdict())
 
     def begin(self, decision: str) -> Pending | None:
         """Claim the one draw of a decision. It succeeds once, whatever happens afterwards."""
-        claimed = self._rows(
-            "UPDATE decisions SET drawing = 1 WHERE id = ? AND joined = ? AND drawing = 0 "
-            f"RETURNING {', '.join(Pending._fields)}",
-            decision, self.id,
-        )  # fmt: skip
+        claim = "UPDATE decisions SET drawing = 1 WHERE id = ? AND joined = ? AND drawing = 0"
+        claimed = self.run(f"{claim} RETURNING {', '.join(Pending._fields)}", decision, self.id)
         return Pending(*claimed[0]) if claimed else None
 
     def finish(self, decision: Pending, report: bytes, due: float) -> bool:
         """Forget the raw data and keep the report. False if it was withdrawn while the report was drawn."""
-        if not self._changed("DELETE FROM decisions WHERE id = ? AND drawing = 1", decision.id):
+        if not self.run("DELETE FROM decisions WHERE id = ? AND drawing = 1 RETURNING id", decision.id):
             return False
-        values = "INSERT INTO outbox (joined, entry, report, due) VALUES (?, ?, ?, ?)"
-        self._changed(values, self.id, decision.entry, report, due)
-        self._changed("UPDATE ledger SET fate = 'drawn' WHERE id = ?", decision.entry)
+        self._insert("outbox", entry=decision.entry, report=report, due=due)
+        self.run("UPDATE ledger SET fate = 'drawn' WHERE id = ?", decision.entry)
         return True
 
     def overdue(self, before: float) -> list[str]:
         """Decisions made before this time that nobody has observed."""
         late = "SELECT id FROM decisions WHERE joined = ? AND drawing = 0 AND at < ?"
-        return [decision for (decision,) in self._rows(late, self.id, before)]
+        return [decision for (decision,) in self.run(late, self.id, before)]
 
     def was_made(self, decision: str) -> bool:
-        return bool(self._rows("SELECT 1 FROM ledger WHERE decision = ? AND joined = ?", decision, self.id))
+        return bool(self.run("SELECT 1 FROM ledger WHERE decision = ? AND joined = ?", decision, self.id))
 
     def give_up_draws(self) -> None:
         """Lose the decisions that a crash interrupted during their draw: a second draw would be a second report."""
         caught = "FROM decisions WHERE joined = ? AND drawing = 1"
-        self._changed(f"UPDATE ledger SET fate = 'lost' WHERE id IN (SELECT entry {caught})", self.id)
-        self._changed(f"DELETE {caught}", self.id)
+        self.run(f"UPDATE ledger SET fate = 'lost' WHERE id IN (SELECT entry {caught})", self.id)
+        self.run(f"DELETE {caught}", self.id)
 
     def withdraw(self, fate: str) -> None:
         """Forget everything that was promised and has not left."""
-        promised = "SELECT entry FROM decisions WHERE joined = ? UNION SELECT entry FROM outbox WHERE joined = ?"
-        self._changed(f"UPDATE ledger SET fate = ? WHERE id IN ({promised})", fate, self.id, self.id)
-        self._changed("DELETE FROM decisions WHERE joined = ?", self.id)
-        self._changed("DELETE FROM outbox WHERE joined = ?", self.id)
+        for table in ("decisions", "outbox"):
+            own = f"FROM {table} WHERE joined = ?"
+            self.run(f"UPDATE ledger SET fate = ? WHERE id IN (SELECT entry {own})", fate, self.id)
+            self.run(f"DELETE {own}", self.id)
 
     # --- the outbox --------------------------------------------------------------------------------------------------
 
-    def outbox(self, due: float | None = None) -> list[OutboxRow]:
-        """What will leave in the order in which it is due; only what is due by then where a time is given."""
-        columns, order = ", ".join(OutboxRow._fields), "ORDER BY due"
-        until = 1e300 if due is None else due
-        wanted = f"SELECT {columns} FROM outbox WHERE joined = ? AND due <= ? {order}"
-        return [OutboxRow(*row) for row in self._rows(wanted, self.id, until)]
+    def outbox(self, until: float = math.inf) -> list[OutboxRow]:
+        """What will leave until this time, in the order in which it is due."""
+        return self._select(OutboxRow, "outbox WHERE joined = ? AND due <= ? ORDER BY due", self.id, until)
 
     def settle(self, row: OutboxRow, fate: str) -> None:
         """A report that was answered for good leaves the outbox."""
-        if self._changed("DELETE FROM outbox WHERE id = ? AND entry = ?", row.id, row.entry):
+        if self.run("DELETE FROM outbox WHERE id = ? AND entry = ? RETURNING id", row.id, row.entry):
             known = "sent" if fate in ("accepted", "duplicate") else fate
-            self._changed("UPDATE ledger SET fate = ? WHERE id = ?", known, row.entry)
+            self.run("UPDATE ledger SET fate = ? WHERE id = ?", known, row.entry)
             self.count(fate)
 
 

@@ -1,6 +1,7 @@
 """Simulated people: who comes, what they see, and what happens to them when their devices have chosen.
 
 Everything is drawn for a whole cohort at once, with the keys of the simulator; the devices are not simulated at all.
+The same run in the simulator, many times, says where a single run of the fleet should end.
 """
 
 import functools
@@ -11,11 +12,13 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.catalogue.task import task_of
+from sottovoce.catalogue.task import learning_of, task_of
 from sottovoce.learners import uniform_of
 from sottovoce.learners.base import configuration
 from sottovoce.protocol.contract import ByModel, Contract
+from sottovoce.sim.halves import halves
 from sottovoce.sim.random import round_keys, seed_keys
+from sottovoce.sim.run import simulate
 from sottovoce.sim.worlds import world_of_task
 from sottovoce.sim.worlds.base import world_for
 from sottovoce.sim.worlds.people import People, people_of
@@ -23,39 +26,6 @@ from sottovoce.users.fields import to_word
 
 UNIFORM_POINTS = 32
 """Where the actions are points, uniform play is judged by so many for every visitor."""
-
-
-class Visitors(NamedTuple):
-    """A cohort: what its devices are told, and what the world knows."""
-
-    raw: list[Any]
-    """The fields of each person (or of each person's candidates); None where a task has no fields."""
-    contexts: Any
-
-
-class Happened(NamedTuple):
-    """What a cohort's choices led to."""
-
-    outcomes: NDArray[np.float64]
-    regret: NDArray[np.float64]
-    uniform: NDArray[np.float64]
-    """The expected regret of uniform play for the same visitors."""
-
-
-@configuration()
-class Settled:
-    """One world as it is: the simulator must not draw another for every seed."""
-
-    world: Any
-
-    def visit(self, round: jax.Array, key: jax.Array) -> Any:
-        return self.world.visit(round, key)
-
-    def outcome(self, context: Any, action: Any, key: jax.Array) -> jax.Array:
-        return self.world.outcome(context, action, key)
-
-    def regret(self, context: Any, action: Any) -> jax.Array:
-        return self.world.regret(context, action)
 
 
 class Crowd:
@@ -69,22 +39,25 @@ class Crowd:
             world = people_of(offers) if isinstance(offers, ByModel) else world_of_task(self._task)
             self.world: Any = _sampled(world, self._key)
 
-    def come(self, first: int) -> Visitors:
-        """The cohort that begins with this round."""
+    def come(self, first: int) -> tuple[list[Any], Any]:
+        """(fields of each person, contexts) of the cohort that begins with this round: what devices and world know.
+
+        The fields are those of the person or of each candidate; None where a task has no fields.
+        """
         with jax.enable_x64(True):
             values, contexts = _come(self.world, self._key, first + np.arange(self.size))
         if not isinstance(self.world, People):
-            return Visitors([None] * self.size, contexts)
-        return Visitors(_raw(self.world, {name: np.asarray(value) for name, value in values.items()}), contexts)
+            return [None] * self.size, contexts
+        return _raw(self.world, {name: np.asarray(value) for name, value in values.items()}), contexts
 
-    def happen(self, first: int, contexts: Any, actions: NDArray) -> Happened:
-        """What the actions of the cohort that began with this round led to."""
+    def happen(self, first: int, contexts: Any, actions: NDArray) -> tuple[NDArray, NDArray, NDArray]:
+        """(outcomes, regret, expected regret of uniform play) of the cohort that began with this round."""
         rounds = first + np.arange(self.size)
+        uniform = uniform_of(self._task)
         with jax.enable_x64(True):
-            return Happened(
-                *map(np.asarray, _happen(self._task.arms, self.world, uniform_of(self._task), self._key, rounds,
-                                         contexts, actions))
-            )  # fmt: skip
+            found = _happen(self._task.arms, self.world, uniform, self._key, rounds, contexts, actions)
+        outcomes, regret, played_uniformly = map(np.asarray, found)
+        return outcomes, regret, played_uniformly
 
 
 _sampled = jax.jit(world_for)
@@ -126,3 +99,46 @@ def _raw(world: People, values: dict[str, NDArray]) -> list[Any]:
     words = {name: [to_word(fields[name], value) for value in column.ravel()] for name, column in values.items()}
     flat = [dict(zip(words, row, strict=True)) for row in zip(*words.values(), strict=True)]
     return flat if world.named else [flat[i : i + world.arms] for i in range(0, len(flat), world.arms)]
+
+
+# --- the same run in the simulator -----------------------------------------------------------------------------------
+
+
+@configuration()
+class Settled:
+    """One world as it is: the simulator must not draw another for every seed."""
+
+    world: Any
+
+    def visit(self, round: jax.Array, key: jax.Array) -> Any:
+        return self.world.visit(round, key)
+
+    def outcome(self, context: Any, action: Any, key: jax.Array) -> jax.Array:
+        return self.world.outcome(context, action, key)
+
+    def regret(self, context: Any, action: Any) -> jax.Array:
+        return self.world.regret(context, action)
+
+
+class Band(NamedTuple):
+    """The central 99 % of single simulated runs, after so many rounds each."""
+
+    rounds: NDArray[np.int64]
+    low: NDArray[np.float64]
+    mean: NDArray[np.float64]
+    high: NDArray[np.float64]
+
+    def holds(self, regret: float) -> bool:
+        """Does a run that ended with this regret end within the band?"""
+        return bool(self.low[-1] <= regret <= self.high[-1])
+
+
+def band_of(contract: Contract, world: Any, people: int, *, seeds: int = 256, seed: int = 1) -> Band:
+    """Runs of so many people in this very world, with models published as the server does and no delay."""
+    learner, user, mechanism = halves(task_of(contract))
+    here, every = Settled(world=world), learning_of(contract).publish_every
+    trace = simulate(
+        learner, user, here, rounds=people, mechanism=mechanism, seeds=seeds, seed=seed, publish_every=every
+    )
+    low, high = np.quantile(trace.regret, [0.005, 0.995], axis=0)
+    return Band(trace.rounds, low, trace.regret.mean(axis=0), high)

@@ -73,7 +73,7 @@ def run_fleet(
     lockstep: bool = True,
     connections: int = 1,
     epsilon: float | None = None,
-    progress: Progress | None = None,
+    progress: Progress = lambda visits: None,
     transport: Transport | None = None,
 ) -> FleetResult:
     """Let so many people come so often each; the answer is what it cost them and what they gave."""
@@ -86,15 +86,20 @@ def run_fleet(
     if state in CLOSED:
         raise ConfigurationError(f"{task} is {state}; {CLOSED[state]}".format(task=task))
 
+    gate, limit = contract.gates[0], contract.limit
+    generous = Limits(gate.epsilon, gate.delta, limit.lifetime, limit.lifetime_delta)
+
     def device() -> Device:
-        return Device(server, task, limits=_generous(contract), epsilon=epsilon, transport=transport)
+        """Of an owner who allows exactly what the task asks for."""
+        return Device(server, task, limits=generous, epsilon=epsilon, transport=transport)
 
     crowd = Crowd(contract, seed=seed, size=learning_of(contract).publish_every if lockstep else min(RUSH, people))
     spent = _gate_epsilon(contract, epsilon)
     begun = time.perf_counter()
     with ThreadPoolExecutor(connections) as pool:
         fleet = _Fleet(contract, crowd, device, people, visits, pool.map if connections > 1 else map)
-        sending = fleet.in_step(remote, progress) if lockstep else fleet.rush(progress)
+        fleet.in_step(remote, progress) if lockstep else fleet.rush(progress)
+        fleet.put_away()
     return FleetResult(
         people=min(people, len(fleet.regret)),
         reports=fleet.reports,
@@ -105,7 +110,7 @@ def run_fleet(
         epsilon=spent,
         bytes_per_report=remote.summary(task).bytes_per_report,
         seconds=time.perf_counter() - begun,
-        sending=sending,
+        sending=fleet.sending,
         curve=np.array(fleet.regret),
         uniform_curve=np.array(fleet.uniform),
         world=crowd.world,
@@ -123,36 +128,27 @@ class _Fleet:
         self._people, self._visits = people, people * visits
         self._devices: dict[int, Device] = {}
         self.reports = self.acknowledged = self.refused = 0
+        self.sending = 0.0
         self.regret: list[float] = []
         self.uniform: list[float] = []
 
-    # --- the two ways to come ----------------------------------------------------------------------------------------
-
-    def in_step(self, remote: Remote, progress: Progress | None) -> float:
-        """Cohort by cohort; the first ends where the server's present one does. Returns the seconds of sending."""
-        sending, summary = 0.0, remote.settled(self._task)
+    def in_step(self, remote: Remote, progress: Progress) -> None:
+        """Cohort by cohort; the first ends where the server's present one does."""
+        summary = remote.settled(self._task)
         while (left := self._visits - len(self.regret)) and not summary.done:
             size = min(self._crowd.size - summary.learned % self._crowd.size, left, self._people)
-            sending += self._send(self._come(size, later=LATER))
+            self._send(self._come(size, later=LATER))
             summary = remote.settled(self._task)
-            if progress:
-                progress(size)
-        self._part()
-        return sending
+            progress(size)
 
-    def rush(self, progress: Progress | None) -> float:
-        """Everybody decides and observes, then everybody sends. Returns the seconds of sending."""
+    def rush(self, progress: Progress) -> None:
+        """Everybody decides and observes, then everybody sends."""
         devices: dict[Device, None] = {}
         while left := self._visits - len(self.regret):
             size = min(self._crowd.size, left)
             devices |= dict.fromkeys(self._come(size))
-            if progress:
-                progress(size)
-        sending = self._send(list(devices))
-        self._part()
-        return sending
-
-    # --- one cohort --------------------------------------------------------------------------------------------------
+            progress(size)
+        self._send(list(devices))
 
     def _come(self, size: int, later: float = 0.0) -> list[Device]:
         """So many people come, choose and observe; the devices with a report to send are returned."""
@@ -161,36 +157,36 @@ class _Fleet:
         devices = list(self._each(lambda i: self._device(*divmod(first + i, self._people), later=later), range(size)))
         decisions = list(self._each(_choice, devices, raw[:size]))
         actions = [decision.action for decision in decisions]
-        happened = self._crowd.happen(first, contexts, np.array(actions + actions[:1] * (self._crowd.size - size)))
-        self.regret += happened.regret[:size].tolist()
-        self.uniform += happened.uniform[:size].tolist()
-        rewards = from_unit(self._reward, happened.outcomes[:size]).tolist()
+        whole = np.array(actions + actions[:1] * (self._crowd.size - size))
+        outcomes, regret, uniform = (found[:size] for found in self._crowd.happen(first, contexts, whole))
+        self.regret += regret.tolist()
+        self.uniform += uniform.tolist()
+        rewards = from_unit(self._reward, outcomes).tolist()
         list(self._each(lambda device, made, reward: device.observe(made.id, reward), devices, decisions, rewards))
-        speaking = [device for device, decision in zip(devices, decisions, strict=True) if decision.reported]
-        self.reports += len(speaking)
-        return speaking
+        reporting = [device for device, decision in zip(devices, decisions, strict=True) if decision.reported]
+        self.reports += len(reporting)
+        return reporting
 
     def _device(self, visit: int, person: int, later: float) -> Device:
-        """The person's own; who comes back so much later each time has heard of the newest model meanwhile."""
+        """The person's own; who comes back so much later each time has the newest model by then."""
         if person not in self._devices:
             self._devices[person] = self._new_device()
         elif later:
             self._devices[person].send(time.time() + visit * later)
         return self._devices[person]
 
-    def _send(self, devices: list[Device]) -> float:
-        """Every device sends what it has, at once; returns the seconds that took."""
+    def _send(self, devices: list[Device]) -> None:
+        """Every device sends what it has, at once."""
         begun = time.perf_counter()
         for sent in self._each(_sent, devices):
             self.acknowledged += sent.acknowledged
             self.refused += sent.refused
-        seconds = time.perf_counter() - begun
+        self.sending += time.perf_counter() - begun
         if self._visits == self._people:
-            self._part()
-        return seconds
+            self.put_away()
 
-    def _part(self) -> None:
-        """Nobody comes back: the devices are put away."""
+    def put_away(self) -> None:
+        """Nobody comes back: close the devices."""
         for device in self._devices.values():
             device.close()
         self._devices.clear()
@@ -215,16 +211,8 @@ def _sent(device: Device) -> Sent:
     return sent
 
 
-def _generous(contract: Contract) -> Limits:
-    """Owners who allow exactly what the task asks for."""
-    loudest, limit = contract.gates[0], contract.limit
-    return Limits(
-        epsilon=loudest.epsilon, delta=loudest.delta, lifetime=limit.lifetime, lifetime_delta=limit.lifetime_delta
-    )
-
-
 def _gate_epsilon(contract: Contract, epsilon: float | None) -> float:
-    """What one report costs: the loudest gate that is no louder than was asked for."""
+    """What one report costs: the largest epsilon of a gate that is not above what was asked for."""
     budgets = [gate.epsilon for gate in contract.gates]
     allowed = [budget for budget in budgets if epsilon is None or budget <= epsilon]
     if not allowed:

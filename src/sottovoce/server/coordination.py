@@ -13,7 +13,7 @@ import select
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import IO, Protocol
+from typing import IO
 
 import msgspec
 
@@ -36,7 +36,6 @@ class News(msgspec.Struct, frozen=True, kw_only=True):
     published: int = 0
     state: str = ""
     seq: int = 0
-    done: bool = False
     fresh: bool = False
     """Is there a new publication?"""
     base: bool = False
@@ -45,34 +44,8 @@ class News(msgspec.Struct, frozen=True, kw_only=True):
     """Did its learner fail? Then it learns nothing more until the server starts again."""
 
 
-Hear = Callable[[News], Awaitable[None]]
-
-
-class Learner(Protocol):
-    """The learner's process, as the web process sees it."""
-
-    @property
-    def alive(self) -> bool: ...
-
-    def wake(self) -> None:
-        """There is something new in the store."""
-        ...
-
-    def ask_for_base(self, task: int) -> None:
-        """Keep a snapshot of this task from which replay may start."""
-        ...
-
-    async def run(self, hear: Hear, restarted: Callable[[], None]) -> None:
-        """Pass its news on, for as long as the server runs."""
-        ...
-
-    async def stop(self) -> None:
-        """Let it save its state and end."""
-        ...
-
-
 class ChildLearner:
-    """A `Learner` that is a child process, started again should it ever end."""
+    """The learner as the web process sees it: a child process, started again should it ever end."""
 
     def __init__(self, folder: Path) -> None:
         self._command = (sys.executable, "-m", "sottovoce.server.learn.process", str(folder))
@@ -80,24 +53,27 @@ class ChildLearner:
         self._stopping = self._waking = False
 
     @property
-    def alive(self) -> bool:
+    def running(self) -> bool:
         return self._process is not None and self._process.returncode is None
 
     def wake(self) -> None:
+        """There is something new in the store."""
         if not self._waking:
             self._waking = True
             asyncio.get_running_loop().call_later(WAKE_SECONDS, self._wake)
 
     def ask_for_base(self, task: int) -> None:
+        """Let it keep a snapshot of this task from which replay may start."""
         self._say(f"{task}\n".encode())
 
-    async def run(self, hear: Hear, restarted: Callable[[], None]) -> None:
+    async def run(self, told: Callable[[News], Awaitable[None]], restarted: Callable[[], None]) -> None:
+        """Pass its news on, for as long as the server runs."""
         pause, pipe = FIRST_PAUSE, asyncio.subprocess.PIPE
         while not self._stopping:
             self._process = await asyncio.create_subprocess_exec(*self._command, stdin=pipe, stdout=pipe, limit=2**20)
             assert self._process.stdout is not None
             async for line in self._process.stdout:
-                await hear(msgspec.json.decode(line, type=News))
+                await told(msgspec.json.decode(line, type=News))
                 pause = FIRST_PAUSE
             await self._process.wait()
             if not self._stopping:
@@ -107,8 +83,9 @@ class ChildLearner:
                 pause = min(2 * pause, LONGEST_PAUSE)
 
     async def stop(self) -> None:
+        """Let it save its state and end."""
         self._stopping = True
-        if self._process and self._process.stdin and self.alive:
+        if self._process and self._process.stdin and self.running:
             self._process.stdin.close()
             try:
                 await asyncio.wait_for(self._process.wait(), LAST_SECONDS)
@@ -136,7 +113,7 @@ def listen(wait: float) -> list[int] | None:
 
 
 def tell(news: Sequence[News]) -> bool:
-    """Whether somebody listens: the web process is gone if not."""
+    """Whether the web process is still there to read the news."""
     try:
         os.write(sys.stdout.fileno(), b"".join(msgspec.json.encode(one) + b"\n" for one in news))
     except BrokenPipeError:

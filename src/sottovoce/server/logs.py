@@ -3,6 +3,7 @@
 import datetime
 import logging
 import sys
+import traceback
 from typing import Any
 
 import msgspec
@@ -24,7 +25,8 @@ class JsonLines(logging.Formatter):
         line |= getattr(record, "fields", {})
         if record.exc_info and record.exc_info[0]:
             line["error"] = record.exc_info[0].__name__
-            line["trace"] = _places(record)
+            frames = traceback.walk_tb(record.exc_info[2])
+            line["trace"] = [f"{frame.f_code.co_qualname}:{number}" for frame, number in frames]
         return msgspec.json.encode(line).decode()
 
 
@@ -38,12 +40,3 @@ def to_stderr() -> None:
     handler.setFormatter(JsonLines())
     LOG.handlers[:], LOG.propagate = [handler], False
     LOG.setLevel(logging.INFO)
-
-
-def _places(record: logging.LogRecord) -> list[str]:
-    places, trace = [], record.exc_info[2] if record.exc_info else None
-    while trace:
-        code = trace.tb_frame.f_code
-        places.append(f"{code.co_qualname}:{trace.tb_lineno}")
-        trace = trace.tb_next
-    return places

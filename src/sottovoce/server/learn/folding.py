@@ -27,8 +27,7 @@ from sottovoce.privacy.reading import decode_messages, noise_of
 from sottovoce.protocol.contract import ByTicket, Contract
 from sottovoce.server.learn import leaves
 from sottovoce.server.learn.publishing import Remembered, ask_once, publication_of
-from sottovoce.server.published import UnitEstimate
-from sottovoce.server.store import WARM, Entry, Publication, Report, Snapshot
+from sottovoce.server.store.base import WARM, Entry, Journalled, Publication, Snapshot, UnitEstimate
 
 CHUNK = 64
 """Places of the compiled fold. Fewer would call it more often; more would compute empty places more often, since a
@@ -73,8 +72,6 @@ class Fold:
             first = leaves.unpack(first, state)
         self.progress = jax.tree.map(jnp.asarray, first)
 
-    # --- forward -----------------------------------------------------------------------------------------------------
-
     def advance(self, entries: Sequence[Entry]) -> Iterator[Publication]:
         """Fold these entries in, stopping wherever a publication is due."""
         entries = [entry for entry in entries if entry.seq > self.seq]
@@ -87,22 +84,21 @@ class Fold:
             if not was_done and (self.schedule.due(self.learned, self.published) or self.done()):
                 yield self.publish()
 
-    def _fold(self, reports: Sequence[Report]) -> None:
-        count, messages = len(reports), np.zeros((CHUNK, size(self._domain)))
-        messages[:count] = self._messages(reports)
+    def _fold(self, reports: Sequence[Journalled]) -> None:
+        count = len(reports)
         remembered = [self._memo(report) for report in reports]
         remembered += remembered[:1] * (CHUNK - count)
         memos, arms = jax.tree.map(lambda *parts: np.stack(parts), *remembered)
         weights, private = np.ones(CHUNK), np.zeros(CHUNK, bool)
         weights[:count] = [self._weights[report.gate] for report in reports]
         private[:count] = [report.gate != WARM for report in reports]
-        places = Places(memos, arms, messages, weights, private, np.arange(CHUNK) < count)
-        self.progress, heard = fold(self._domain, self._arms, self.learner, self.progress, places)
-        self.learned += int(heard)
+        places = (memos, arms, self._messages(reports), weights, private, np.arange(CHUNK) < count)
+        self.progress, told = fold(self._domain, self._arms, self.learner, self.progress, places)
+        self.learned += int(told)
 
-    def _messages(self, reports: Sequence[Report]) -> NDArray[np.float64]:
-        """Estimates of what was said, one a row; reports through the same gate are decoded together."""
-        messages = np.zeros((len(reports), size(self._domain)))
+    def _messages(self, reports: Sequence[Journalled]) -> NDArray[np.float64]:
+        """Estimates of the messages, one a place; reports through the same gate are decoded together."""
+        messages = np.zeros((CHUNK, size(self._domain)))
         for gate in {report.gate for report in reports}:
             rows = [i for i, report in enumerate(reports) if report.gate == gate]
             payloads = [reports[i].payload for i in rows]
@@ -112,14 +108,12 @@ class Fold:
                 messages[rows] = decode_messages(self._mechanisms[gate], payloads)
         return messages
 
-    def _memo(self, report: Report) -> Remembered:
+    def _memo(self, report: Journalled) -> Remembered:
         if isinstance(self.contract.offers, ByTicket):
             return leaves.unpack(self._remembered, report.context)
         if not jax.tree.leaves(self._remembered):
             return self._remembered
         return leaves.unpack(self._remembered, self._memos[report.context.hex()])
-
-    # --- publishing --------------------------------------------------------------------------------------------------
 
     def done(self) -> bool:
         return self.learner.stops and bool(is_done(self.learner, self.progress.state))
@@ -144,8 +138,6 @@ class Fold:
             for n, s in zip(pulls.tolist(), total.tolist(), strict=True)
         ]
 
-    # --- keeping -----------------------------------------------------------------------------------------------------
-
     def snapshot(self, *, base: bool = False) -> Snapshot:
         return Snapshot(self.learned, self.seq, self.published, leaves.pack(self.progress), base)
 
@@ -156,48 +148,26 @@ class Fold:
 
 # --- the compiled parts: configuration and state are arguments, so tasks of one shape share them ---------------------
 
-
-class Places(NamedTuple):
-    """What the fold takes: arrays with a leading axis of CHUNK."""
-
-    memo: Any
-    arm: Any
-    message: Any
-    weight: Any
-    private: Any
-    """False for consented data in the clear, which the learner hears and the summary does not count."""
-    filled: Any
+start, refresh, is_done = jax.jit(step.start), jax.jit(Complete.refresh), jax.jit(Complete.done)
 
 
 @functools.partial(jax.jit, static_argnums=(0, 1))
-def fold(
-    domain: Domain, arms: int, learner: Complete, progress: Progress, places: Places
-) -> tuple[Progress, jax.Array]:
-    """Tell the reports in the filled places in order, until the learner is done; how many were told."""
+def fold(domain: Domain, arms: int, learner: Complete, progress: Progress, places: Any) -> tuple[Progress, jax.Array]:
+    """Tell the reports in the filled places in order, until the learner is done; how many were told.
 
-    def one(progress: Progress, place: Places) -> tuple[Progress, jax.Array]:
-        estimate = domain.extract(place.message)
-        report = step.Report(place.memo, estimate, place.weight)
-        state, heard = step.learn(learner, progress.state, report, place.filled)
+    `places` are arrays of CHUNK. Consented data in the clear is not private: it is told, and not counted by arm.
+    """
+
+    def one(progress: Progress, place: Any) -> tuple[Progress, jax.Array]:
+        memo, arm, message, weight, private, filled = place
+        estimate = domain.extract(message)
+        state, told = step.learn(learner, progress.state, step.Report(memo, estimate, weight), filled)
         after = progress._replace(state=state)
         if arms:
-            counted = (jnp.arange(arms) == place.arm) & place.private & heard
-            share = jnp.where(counted, place.weight, 0.0)
+            counted = (jnp.arange(arms) == arm) & private & told
+            share = jnp.where(counted, weight, 0.0)
             after = Progress(state, progress.pulls + share, progress.total + share * estimate)
-        return after, heard
+        return after, told
 
-    progress, heard = lax.scan(one, progress, places)
-    return progress, jnp.sum(heard)
-
-
-start = jax.jit(step.start)
-
-
-@jax.jit
-def refresh(learner: Complete, state: Any) -> Any:
-    return learner.refresh(state)
-
-
-@jax.jit
-def is_done(learner: Complete, state: Any) -> jax.Array:
-    return learner.done(state)
+    progress, told = lax.scan(one, progress, places)
+    return progress, jnp.sum(told)

@@ -10,12 +10,15 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sottovoce.server.coordination import News, listen, only_one, tell
 from sottovoce.server.logs import log, to_stderr
-from sottovoce.server.published import open_seconds
-from sottovoce.server.store import Entry, Publication, Store, TaskRow, open_store
+from sottovoce.server.store import open_store
+from sottovoce.server.store.base import Entry, Publication, Store, TaskRow, open_seconds
+
+if TYPE_CHECKING:
+    from sottovoce.server.learn.folding import Fold
 
 READ = 2048
 """Entries of the journal read at once: some tens of milliseconds of work, after which news is told and others wait."""
@@ -28,14 +31,11 @@ RESTS, REST_SECONDS = 5, 0.1
 there is more to read it rests as long as it worked."""
 
 
-class Learning:
+class Folds:
     """All tasks of one store, carried forward."""
 
     def __init__(self, store: Store, clock: Callable[[], float] = time.time) -> None:
-        from sottovoce.server.learn.folding import Fold
-
-        self._store, self._clock, secret = store, clock, store.secret("publication")
-        self._build = lambda contract, *known: Fold(contract, secret, *known)
+        self._store, self._clock = store, clock
         self._folds: dict[int, Fold] = {}
         self._broken: set[int] = set()
         self._cursor: int | None = None
@@ -78,24 +78,21 @@ class Learning:
             self._folds.pop(number, None)
             return News(task=number, broken=True)
 
-    def knows(self, number: int) -> bool:
-        return number in self._folds
-
-    def base(self, number: int) -> News:
-        """Keep a snapshot from which replay may start: what comes before it may be forgotten."""
-        self._keep(number, now=True)  # first: what is forgotten must be in the snapshot that learning resumes from
-        self._store.save(number, self._folds[number].snapshot(base=True))
-        return self._news(number, base=True)
+    def bases(self, wanted: list[int]) -> list[News]:
+        """Keep snapshots of these tasks from which replay may start: what comes before them may be forgotten."""
+        known = [number for number in wanted if number in self._folds]
+        for number in known:
+            self._keep(number, now=True)  # first: what is forgotten must be in the snapshot that learning resumes from
+            self._store.save(number, self._folds[number].snapshot(base=True))
+        return [self._news(number, base=True) for number in known]
 
     def finish(self) -> None:
         for number in self._folds:
             self._keep(number, now=True)
 
     def _begin(self, row: TaskRow) -> News:
-        memos = {publication.version: publication.memo for publication in self._store.publications(row.number)}
-        snapshot = self._store.snapshot(row.number)
-        fold = self._folds[row.number] = self._build(row.contract, snapshot, memos)
-        if snapshot is None:
+        fold = self._folds[row.number] = fold_of(self._store, row)
+        if self._store.snapshot(row.number) is None:
             self._publish(row.number, fold.publish())
             self._keep(row.number, now=True)
         return self._news(row.number, fresh=True)
@@ -109,29 +106,27 @@ class Learning:
             self._store.save(number, self._folds[number].snapshot())
             self._saved[number] = time.monotonic()
 
-    def _news(self, number: int, *, fresh: bool = False, base: bool = False) -> News:
+    def _news(self, number: int, **flags: bool) -> News:
         fold = self._folds[number]
         return News(
-            task=number,
-            learned=fold.learned,
-            published=fold.published,
-            state=fold.digest(),
-            seq=fold.seq,
-            done=fold.done(),
-            fresh=fresh,
-            base=base,
+            task=number, learned=fold.learned, published=fold.published, state=fold.digest(), seq=fold.seq, **flags
         )
+
+
+def fold_of(store: Store, task: TaskRow, *, base: bool = False) -> "Fold":
+    """A task as it was kept last, or (`base`) where replay starts."""
+    from sottovoce.server.learn.folding import Fold
+
+    memos = {publication.version: publication.memo for publication in store.publications(task.number)}
+    return Fold(task.contract, store.secret("publication"), store.snapshot(task.number, base), memos)
 
 
 def replay(store: Store, task: TaskRow) -> str:
     """The hash of the state that the journal gives, from the first report kept on."""
     import jax
 
-    from sottovoce.server.learn.folding import Fold
-
     with jax.enable_x64(True):
-        memos = {publication.version: publication.memo for publication in store.publications(task.number)}
-        fold = Fold(task.contract, store.secret("publication"), store.snapshot(task.number, base=True), memos)
+        fold = fold_of(store, task, base=True)
         for _ in fold.advance(list(store.entries_of(task.number, fold.seq))):
             pass
         return fold.digest()
@@ -150,11 +145,10 @@ def learn(folder: Path, wanted: list[int] | None) -> None:
     import jax
 
     with jax.enable_x64(True):
-        learning = Learning(open_store(folder))
+        learning = Folds(open_store(folder))
         while wanted is not None:
             start = time.monotonic()
-            news = learning.catch_up()
-            news += [learning.base(number) for number in wanted if learning.knows(number)]
+            news = learning.catch_up() + learning.bases(wanted)
             if not tell(news):
                 break
             if news:

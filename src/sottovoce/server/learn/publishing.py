@@ -15,16 +15,18 @@ import numpy as np
 
 from sottovoce.catalogue.task import learning_of
 from sottovoce.engine.complete import Complete
-from sottovoce.learners.base import Offer
 from sottovoce.protocol.contract import ByModel, Contract
 from sottovoce.protocol.offers import model_body, version_of
 from sottovoce.server.learn import leaves
-from sottovoce.server.published import PooledOffer, Published, UnitEstimate, recommended
-from sottovoce.server.store import Publication
+from sottovoce.server.store.base import PooledOffer, Publication, Published, UnitEstimate
 
 POOL = (64, 1024)
 """Offers drawn at a publication: twice as many as reports until the next, since some offers are never answered. At
 least 64, to show the learner's law where publications are frequent; at most 1024, to keep a publication small."""
+
+
+ask_once = jax.jit(Complete.ask)
+ask_many = jax.jit(jax.vmap(Complete.ask, in_axes=(None, None, 0)))
 
 
 class Remembered(NamedTuple):
@@ -35,23 +37,17 @@ class Remembered(NamedTuple):
 
 
 def publication_of(
-    contract: Contract,
-    secret: bytes,
-    learner: Complete,
-    state: Any,
-    count: int,
-    done: bool,
-    estimates: list[UnitEstimate],
+    contract: Contract, secret: bytes, learner: Complete, state: Any, count: int, done: bool, arms: list[UnitEstimate]
 ) -> Publication:
     """What offers are made from after so many reports, until the next publication."""
     key = publication_key(secret, contract.id, count)
     if isinstance(contract.offers, ByModel):
         return _model(contract.offers.model, learner, state, count, key)
     if done:
-        published = Published(done=True, recommendation=recommended(learner.recommend(state)), estimates=estimates)
+        published = Published(done=True, recommendation=recommended(learner.recommend(state)), estimates=arms)
     else:
         pool = _pool(learner, state, key, int(np.clip(2 * learning_of(contract).publish_every, *POOL)))
-        published = Published(offers=pool, estimates=estimates, contexts=_contexts(learner, len(estimates)))
+        published = Published(offers=pool, estimates=arms, contexts=_contexts(learner, len(arms)))
     return Publication(count, "", msgspec.msgpack.encode(published), b"", 0)
 
 
@@ -65,6 +61,16 @@ def publication_key(secret: bytes, task: str, count: int) -> jax.Array:
     drawn = hmac.digest(secret, f"{task}\0{count}".encode(), hashlib.sha256)
     words = jnp.asarray(np.frombuffer(drawn[:8], ">u4").astype(np.uint32))
     return jax.random.wrap_key_data(words, impl="threefry2x32")
+
+
+def recommended(found: Any) -> Any:
+    """A recommendation as it travels: an arm, the numbers of several arms, or a point.
+
+    >>> recommended(np.array([True, False, True])), recommended(np.int64(2))
+    ([0, 2], 2)
+    """
+    found = np.asarray(found)
+    return np.flatnonzero(found).tolist() if found.dtype == bool else found.tolist()
 
 
 def _model(kind: str, learner: Complete, state: Any, count: int, key: jax.Array) -> Publication:
@@ -84,13 +90,3 @@ def _contexts(learner: Complete, arms: int) -> list[bytes]:
     """For each arm the context of a report that answers no offer; none where the learner cannot use such reports."""
     memos = [learner.memo_of(jnp.asarray(arm)) for arm in range(arms)]
     return [leaves.pack(Remembered(memo, arm)) for arm, memo in enumerate(memos) if memo is not None]
-
-
-@jax.jit
-def ask_once(learner: Complete, state: Any, key: jax.Array) -> Offer:
-    return learner.ask(state, key)
-
-
-@jax.jit
-def ask_many(learner: Complete, state: Any, keys: jax.Array) -> Offer:
-    return jax.vmap(lambda key: learner.ask(state, key))(keys)

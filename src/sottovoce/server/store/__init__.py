@@ -2,22 +2,8 @@
 
 from pathlib import Path
 
-from sottovoce.server.store.base import WARM, Counts, Entry, Publication, Report, Snapshot, Store, TaskRow
+from sottovoce.server.store.base import Store
 from sottovoce.server.store.sqlite import SqliteStore
-from sottovoce.server.store.thread import StoreThread
-
-__all__ = [
-    "WARM",
-    "Counts",
-    "Entry",
-    "Publication",
-    "Report",
-    "Snapshot",
-    "Store",
-    "StoreThread",
-    "TaskRow",
-    "open_store",
-]
 
 
 def open_store(folder: Path) -> Store:

@@ -5,11 +5,17 @@ snapshots. Each reads the other's. `Store` is all that the server knows of a dat
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
+
+import msgspec
 
 from sottovoce.protocol.contract import Contract, contract_from
 
 Mode = Literal["live", "apprentice"]
+WARM = -1
+"""The gate of consented data in the clear."""
+GRACE = 3600
+"""Seconds beyond the latest honest moment in which a report is still taken."""
 
 
 class TaskRow(NamedTuple):
@@ -24,7 +30,7 @@ class TaskRow(NamedTuple):
         return contract_from(self.body)
 
 
-class Report(NamedTuple):
+class Journalled(NamedTuple):
     """One report as it is journalled. There is nothing of a person in it but the payload, and that is private."""
 
     task: int
@@ -38,23 +44,39 @@ class Report(NamedTuple):
     payload: bytes
 
 
-WARM = -1
-
-
 class Entry(NamedTuple):
     """A report and its place in the journal."""
 
     seq: int
-    report: Report
+    report: Journalled
 
 
-class Counts(NamedTuple):
-    """Entries of one task, forgotten ones included."""
+class PooledOffer(msgspec.Struct, frozen=True, array_like=True):
+    """An offer drawn in advance: any ticket may carry it."""
 
-    reports: int
-    """Private reports."""
-    warm: int
-    """Rows of consented data."""
+    action: Any
+    memo: bytes
+
+
+class UnitEstimate(msgspec.Struct, frozen=True, kw_only=True):
+    """What private reports say of one arm, on the scale of messages."""
+
+    reports: float
+    mean: float | None
+    error: float | None
+
+
+class Published(msgspec.Struct, frozen=True, kw_only=True):
+    """What is published: all that offers, models and summaries are made from."""
+
+    model: bytes = b""
+    """As it is served; empty for a task with tickets."""
+    offers: list[PooledOffer] = []
+    done: bool = False
+    recommendation: Any = None
+    estimates: list[UnitEstimate] = []
+    contexts: list[bytes] = []
+    """For each arm the context of a report that answers no offer; empty where the learner cannot use such reports."""
 
 
 class Publication(NamedTuple):
@@ -64,7 +86,7 @@ class Publication(NamedTuple):
     """After how many reports it was published."""
     version: str
     body: bytes
-    """What `published` describes, in MessagePack; empty once there is a newer one."""
+    """`Published` in MessagePack; empty once there is a newer one."""
     memo: bytes
     """What a report by this version means to the learner."""
     superseded: int
@@ -84,63 +106,34 @@ class Snapshot(NamedTuple):
 class Store(Protocol):
     """What the server needs of a database. Its methods wait for the disk: `StoreThread` calls them beside serving."""
 
-    def clone(self) -> "Store":
-        """The same data through a connection of its own, for another thread."""
-        ...
-
+    def clone(self) -> "Store": ...  # the same data through a connection of its own, for another thread
     def close(self) -> None: ...
 
-    # the web process writes
-    def secret(self, name: str) -> bytes:
-        """Random bytes that stay the same as long as the data."""
-        ...
-
+    # The web process writes.
+    def secret(self, name: str) -> bytes: ...  # random bytes that stay the same as long as the data
     def create(self, id: str, body: bytes, mode: Mode) -> TaskRow: ...
-
     def change(self, number: int, mode: Mode, paused: bool) -> None: ...
+    def append(self, reports: Sequence[Journalled]) -> list[bool]: ...  # atomic, durable; False: it was there already
+    def forget(self, task: int, day: int, seq: int) -> int: ...  # delete reports before this day, up to this place
+    def tidy(self) -> None: ...  # what must be done now and then, without holding up those who write
 
-    def append(self, reports: Sequence[Report]) -> list[bool]:
-        """Keep the reports durably; False for those that were there already. Atomic."""
-        ...
-
-    def tidy(self) -> None:
-        """Do what the store needs done now and then, without holding up those who write."""
-        ...
-
-    def forget(self, task: int, day: int, seq: int) -> int:
-        """Delete reports before this day, up to this place; how many."""
-        ...
-
-    # the learner writes
-    def publish(self, task: int, publication: Publication, now: int, closed: int) -> None:
-        """Supersede what was published before; forget what was superseded before `closed` and has no memo."""
-        ...
-
+    # The learner writes. What was published before is superseded by a publication, and forgotten if it was superseded
+    # before `closed` and has no memo.
+    def publish(self, task: int, publication: Publication, now: int, closed: int) -> None: ...
     def save(self, task: int, snapshot: Snapshot) -> None: ...
 
-    # both read
-    def tasks(self, after: int = 0) -> list[TaskRow]:
-        """Those with a higher number."""
-        ...
+    # Both read.
+    def tasks(self, after: int = 0) -> list[TaskRow]: ...  # those with a higher number
+    def count(self, task: int) -> tuple[int, int]: ...  # private reports, rows of consented data; forgotten ones too
+    def oldest(self, task: int) -> int | None: ...  # the day of the oldest report kept
+    def entries(self, after: int, most: int) -> list[Entry]: ...  # the journal of all tasks, in order
+    def entries_of(self, task: int, after: int) -> Iterator[Entry]: ...  # of one task, read piece by piece
+    def publications(
+        self, task: int, after: int = -1
+    ) -> list[Publication]: ...  # made after so many reports; the last has its body
+    def snapshot(self, task: int, base: bool = False) -> Snapshot | None: ...  # the newest, or where replay starts
 
-    def count(self, task: int) -> Counts: ...
 
-    def oldest(self, task: int) -> int | None:
-        """The day of the oldest report kept."""
-        ...
-
-    def entries(self, after: int, most: int) -> list[Entry]:
-        """The journal of all tasks, in order."""
-        ...
-
-    def entries_of(self, task: int, after: int) -> Iterator[Entry]:
-        """Those of one task, read piece by piece."""
-        ...
-
-    def publications(self, task: int, after: int = -1) -> list[Publication]:
-        """Those made after so many reports, the newest last; only the newest has its body."""
-        ...
-
-    def snapshot(self, task: int, base: bool = False) -> Snapshot | None:
-        """The newest one, or the one that replay starts from."""
-        ...
+def open_seconds(contract: Contract) -> int:
+    """How long after its offer an honest report may arrive: the reward's wait, the random delay, and some grace."""
+    return contract.reward.wait + contract.delay + GRACE

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from sottovoce.protocol.errors import ConfigurationError
-from sottovoce.server.store.base import WARM, Counts, Entry, Mode, Publication, Report, Snapshot, TaskRow
+from sottovoce.server.store.base import WARM, Entry, Journalled, Mode, Publication, Snapshot, TaskRow
 
 FORMAT = 2
 """Of both files, kept in SQLite's `user_version`. Sottovoce 0.1 left it at 0."""
@@ -41,7 +41,7 @@ CREATE TABLE IF NOT EXISTS snapshots (
 """
 
 INSERT = f"""
-INSERT INTO journal ({", ".join(Report._fields)}) VALUES ({", ".join("?" * len(Report._fields))})
+INSERT INTO journal ({", ".join(Journalled._fields)}) VALUES ({", ".join("?" * len(Journalled._fields))})
 ON CONFLICT (task, id) DO NOTHING
 """
 
@@ -81,14 +81,14 @@ class SqliteStore:
     def change(self, number: int, mode: Mode, paused: bool) -> None:
         self._journal.execute("UPDATE tasks SET mode = ?, paused = ? WHERE number = ?", (mode, paused, number))
 
-    def append(self, reports: Sequence[Report]) -> list[bool]:
+    def append(self, reports: Sequence[Journalled]) -> list[bool]:
         with _transaction(self._journal) as run:
             (last,) = run("SELECT coalesce(max(seq), 0) FROM journal").fetchone()
             fresh = self._journal.executemany(INSERT, reports).rowcount
             if fresh == len(reports):
                 return [True] * fresh
-            new = set(run("SELECT task, id FROM journal WHERE seq > ?", (last,)).fetchall())
-        return [_take(new, (report.task, report.id)) for report in reports]
+            new = dict.fromkeys(run("SELECT task, id FROM journal WHERE seq > ?", (last,)).fetchall(), True)
+        return [new.pop((report.task, report.id), False) for report in reports]  # one batch may hold a report twice
 
     def tidy(self) -> None:
         """Move what was written from the write-ahead log into the journal's file.
@@ -130,11 +130,11 @@ class SqliteStore:
         rows = self._journal.execute(wanted, (after,)).fetchall()
         return [TaskRow(number, body, mode, bool(paused)) for number, body, mode, paused in rows]
 
-    def count(self, task: int) -> Counts:
+    def count(self, task: int) -> tuple[int, int]:
         kept = f"SELECT coalesce(sum(gate != {WARM}), 0), coalesce(sum(gate = {WARM}), 0) FROM journal WHERE task = ?"
         reports, warm = self._journal.execute(kept, (task,)).fetchone()
         gone = self._journal.execute("SELECT forgotten, forgotten_warm FROM tasks WHERE number = ?", (task,)).fetchone()
-        return Counts(reports + gone[0], warm + gone[1])
+        return reports + gone[0], warm + gone[1]
 
     def oldest(self, task: int) -> int | None:
         row = self._journal.execute("SELECT day FROM journal WHERE task = ? ORDER BY seq LIMIT 1", (task,)).fetchone()
@@ -142,7 +142,7 @@ class SqliteStore:
 
     def entries(self, after: int, most: int) -> list[Entry]:
         rows = self._journal.execute("SELECT * FROM journal WHERE seq > ? ORDER BY seq LIMIT ?", (after, most))
-        return [Entry(seq, Report(*report)) for seq, *report in rows.fetchall()]
+        return [Entry(seq, Journalled(*report)) for seq, *report in rows.fetchall()]
 
     def entries_of(self, task: int, after: int) -> Iterator[Entry]:
         while found := self.entries(after, 4096):
@@ -200,12 +200,3 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[Callable[..., sqlit
         if connection.in_transaction:  # a full disk may have ended it
             connection.execute("ROLLBACK")
         raise
-
-
-def _take(new: set[tuple[int, bytes]], key: tuple[int, bytes]) -> bool:
-    """True the first time only: one batch may hold a report twice."""
-    try:
-        new.remove(key)
-    except KeyError:
-        return False
-    return True

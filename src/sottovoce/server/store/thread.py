@@ -11,14 +11,14 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from sottovoce.server.problems import not_ready
-from sottovoce.server.store.base import Report, Store
+from sottovoce.server.store.base import Journalled, Store
 
 LARGEST_GROUP = 4096
 """Reports in one transaction: some tens of milliseconds, for which the next ones wait."""
 LARGEST_QUEUE = 50_000
 """Reports that may wait; beyond that people are asked to come back."""
 
-Batch = tuple[Sequence[Report], asyncio.Future[list[bool]]]
+Batch = tuple[Sequence[Journalled], asyncio.Future[list[bool]]]
 Found = TypeVar("Found")
 
 
@@ -38,7 +38,7 @@ class StoreThread:
         """What a method of the store finds."""
         return await asyncio.wrap_future(self._thread.submit(work, *arguments))
 
-    async def append(self, reports: Sequence[Report]) -> list[bool]:
+    async def append(self, reports: Sequence[Journalled]) -> list[bool]:
         """Keep the reports; True for those that were not there before. Returns when they are on disk."""
         if self.waiting + len(reports) > LARGEST_QUEUE:
             raise not_ready("more reports came than the disk can take; send again")

@@ -5,7 +5,9 @@ import hashlib
 import hmac
 import logging
 import math
-from collections.abc import Mapping
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -14,11 +16,12 @@ from starlette.types import Receive, Scope, Send
 from sottovoce.server.logs import log
 from sottovoce.server.problems import Problem
 from sottovoce.server.web.hub import Hub
-from sottovoce.server.web.limits import RateLimit
 from sottovoce.server.web.messages import problem, read
 from sottovoce.server.web.routes import ROUTES, TASK, Route
 
 TASKS = TASK.removesuffix("{id}")
+LARGEST_TABLE = 10_000
+"""Addresses remembered by the rate limit; the one that has asked for nothing longest is forgotten first."""
 BY_PATH: dict[str, dict[str, Route]] = {}
 for _route in ROUTES:
     BY_PATH.setdefault(_route.path, {})[_route.method] = _route
@@ -91,3 +94,29 @@ def route_of(methods: Mapping[str, Route], method: str) -> Route:
     if found is None:
         raise Problem("method-not-allowed", f"{method} is not possible here", {"allow": ", ".join(sorted(methods))})
     return found
+
+
+class RateLimit:
+    """`rate` requests a second for each client, with bursts of twice that; 0 is no limit. Kept in memory only.
+
+    >>> limit = RateLimit(1.0, clock=lambda: 0.0)
+    >>> [limit.wait("a"), limit.wait("a"), limit.wait("a"), limit.wait("b")]
+    [0.0, 0.0, 1.0, 0.0]
+    """
+
+    def __init__(self, rate: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._rate, self._clock = rate, clock
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def wait(self, client: str) -> float:
+        """Seconds to wait before the next request; 0 when this one is allowed (and counted)."""
+        if not self._rate:
+            return 0.0
+        now = self._clock()
+        tokens, then = self._buckets.pop(client, (2 * self._rate, now))
+        tokens = min(2 * self._rate, tokens + (now - then) * self._rate)
+        allowed = tokens >= 1
+        self._buckets[client] = (tokens - allowed, now)
+        if len(self._buckets) > LARGEST_TABLE:
+            self._buckets.popitem(last=False)
+        return 0.0 if allowed else (1 - tokens) / self._rate

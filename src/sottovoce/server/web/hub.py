@@ -13,12 +13,12 @@ from sottovoce.catalogue.task_file import TaskFile
 from sottovoce.protocol.contract import DAY, Contract, digest_of
 from sottovoce.protocol.errors import SottovoceError
 from sottovoce.protocol.wire import ModelReports, TicketReports, Verdict, WarmRows
-from sottovoce.server.coordination import Learner, News
+from sottovoce.server.coordination import ChildLearner, News
 from sottovoce.server.logs import log
 from sottovoce.server.metrics import Metrics
 from sottovoce.server.problems import Problem
-from sottovoce.server.published import open_seconds
-from sottovoce.server.store import Counts, Entry, Store, StoreThread, TaskRow
+from sottovoce.server.store.base import Entry, Store, TaskRow, open_seconds
+from sottovoce.server.store.thread import StoreThread
 from sottovoce.server.web.task import LiveTask
 
 RETENTION_SECONDS = 3600.0
@@ -32,7 +32,7 @@ PREPARING_SECONDS = 60.0
 class Hub:
     """One store, served by one process for as long as the context lasts."""
 
-    def __init__(self, store: Store, learner: Learner, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, store: Store, learner: ChildLearner, clock: Callable[[], float] = time.time) -> None:
         self.metrics = Metrics()
         self._count = functools.cache(self.metrics.reports.labels)
         self._learner, self.clock = learner, clock
@@ -46,11 +46,11 @@ class Hub:
         """Held while a task changes in the store and here: nobody sees one without the other."""
         self._work: list[asyncio.Task] = []
 
-    # --- life --------------------------------------------------------------------------------------------------------
+    # --- start and end -----------------------------------------------------------------------------------------------
 
     async def __aenter__(self) -> "Hub":
         work: dict[str, Coroutine[Any, Any, None]] = {
-            "learning": self._learner.run(self._hear, self.metrics.restarts.inc),
+            "learning": self._learner.run(self._told, self.metrics.restarts.inc),
             "retention": self._keep_retention(),
             "tidying": self._keep_tidy(),
         }
@@ -69,7 +69,7 @@ class Hub:
 
     @property
     def ready(self) -> bool:
-        working = self._learner.alive and not any(work.done() for work in self._work)
+        working = self._learner.running and not any(work.done() for work in self._work)
         return working and all(task.ready or task.broken for task in self.tasks.values())
 
     # --- tasks -------------------------------------------------------------------------------------------------------
@@ -89,10 +89,9 @@ class Hub:
             if known := self.tasks.get(file.id):
                 if known.digest == digest_of(body):
                     return known, False
-                raise Problem(
-                    "contract-differs", f"devices have joined another contract of {file.id}; choose another id"
-                )
-            task = self._add(await self._thread.run(self._store.create, file.id, body, file.mode), Counts(0, 0))
+                detail = f"devices have joined another contract of {file.id}; choose another id"
+                raise Problem("contract-differs", detail)
+            task = self._add(await self._thread.run(self._store.create, file.id, body, file.mode))
         self._learner.wake()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(task.prepared.wait(), PREPARING_SECONDS)
@@ -111,7 +110,7 @@ class Hub:
 
     # --- reports -----------------------------------------------------------------------------------------------------
 
-    async def hear(self, task: LiveTask, batch: TicketReports | ModelReports) -> list[Verdict]:
+    async def take(self, task: LiveTask, batch: TicketReports | ModelReports) -> list[Verdict]:
         """One verdict per report; those accepted are on disk."""
         judged = task.judge(batch.reports, self.clock())
         good = [one for one in judged if not isinstance(one, str)]
@@ -152,14 +151,14 @@ class Hub:
         self.metrics.commit.observe(seconds)
         self.metrics.group.observe(reports)
 
-    def _add(self, row: TaskRow, counts: Counts) -> LiveTask:
+    def _add(self, row: TaskRow, counts: tuple[int, int] = (0, 0)) -> LiveTask:
         task = LiveTask(row, self._key, counts)
         self.tasks[task.contract.id] = task
         return task
 
     # --- background work ---------------------------------------------------------------------------------------------
 
-    async def _hear(self, news: News) -> None:
+    async def _told(self, news: News) -> None:
         """Serve what the learner has published; forget what it has kept a base of."""
         async with self._changing:  # the learner may have found a task that is just being created
             task = next(task for task in self.tasks.values() if task.row.number == news.task)
@@ -171,9 +170,8 @@ class Hub:
             task.take(await self._thread.run(self._store.publications, news.task, task.published_after), self.clock())
         task.news = news
         if news.base:
-            gone = await self._thread.run(
-                self._store.forget, news.task, oldest_kept(task.contract, self.clock()), news.seq
-            )
+            first = oldest_kept(task.contract, self.clock())
+            gone = await self._thread.run(self._store.forget, news.task, first, news.seq)
             log("reports forgotten", task=task.contract.id, reports=gone)
 
     async def _keep_tidy(self) -> None:

@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from sottovoce.protocol.contract import DAY
 from sottovoce.protocol.errors import WireError
 from sottovoce.protocol.wire import REPORT_ID_BYTES, ModelReport, TicketReport, Verdict, WarmRow
 from sottovoce.server.problems import Problem
-from sottovoce.server.store import WARM, Report
+from sottovoce.server.store.base import WARM, Journalled
 from sottovoce.server.web.tickets import TicketOffice
 
 CLOSED: dict[str, Verdict] = {"paused": "task-paused", "expired": "task-expired", "done": "task-done"}
@@ -23,11 +23,8 @@ LARGEST_NUMBER = 1e100
 """No message has a larger one; its square is still finite."""
 
 
-class Origin(NamedTuple):
-    """Which report this is, and what it answers."""
-
-    id: bytes
-    context: bytes
+Origin = tuple[bytes, bytes]
+"""The id of a report, and what it answers."""
 
 
 class Judge:
@@ -45,7 +42,7 @@ class Judge:
 
     def __call__(
         self, report: TicketReport | ModelReport, state: Literal["open", "paused", "expired", "done"], now: float
-    ) -> Report | Verdict:
+    ) -> Journalled | Verdict:
         """The report as it would be journalled, or why not."""
         origin = self._ticket(report, now) if isinstance(report, TicketReport) else self._model(report, now)
         if isinstance(origin, str):
@@ -59,13 +56,14 @@ class Judge:
             check(self._mechanisms[report.gate], payload)
         except WireError:
             return "bad-payload"
-        return Report(self._task, origin.id, int(now) // DAY, report.gate, origin.context, payload)
+        id, context = origin
+        return Journalled(self._task, id, int(now) // DAY, report.gate, context, payload)
 
     def _ticket(self, report: TicketReport, now: float) -> Origin | Verdict:
         ticket = self._tickets.read(report.ticket)
         if ticket is None:
             return "bad-ticket"
-        return Origin(ticket.id, ticket.memo) if now <= ticket.expires else "expired-ticket"
+        return (ticket.id, ticket.memo) if now <= ticket.expires else "expired-ticket"
 
     def _model(self, report: ModelReport, now: float) -> Origin | Verdict:
         try:
@@ -77,13 +75,13 @@ class Judge:
         superseded = self._versions.get(report.version)
         if superseded is None or self._too_old(superseded, now):
             return "unknown-version"
-        return Origin(id, bytes.fromhex(report.version))
+        return id, bytes.fromhex(report.version)
 
     def _too_old(self, superseded: int, now: float) -> bool:
         return 0 < superseded < now - self._open_for
 
 
-def warm_report(task: int, domain: Domain, row: WarmRow, contexts: bytes | Sequence[bytes], day: int) -> Report:
+def warm_report(task: int, domain: Domain, row: WarmRow, contexts: bytes | Sequence[bytes], day: int) -> Journalled:
     """The row, if it is a message of this domain; `contexts` is what it answers, one for each arm where there are."""
     width, message = size(domain), np.array(row.message)
     within = len(message) == width and bool(np.all(np.abs(message) < LARGEST_NUMBER))
@@ -95,4 +93,4 @@ def warm_report(task: int, domain: Domain, row: WarmRow, contexts: bytes | Seque
         raise Problem("bad-request", f"an action of this task is a number below {len(contexts)}")
     else:
         context = contexts[row.action]
-    return Report(task, secrets.token_bytes(REPORT_ID_BYTES), day, WARM, context, message.astype(">f8").tobytes())
+    return Journalled(task, secrets.token_bytes(REPORT_ID_BYTES), day, WARM, context, message.astype(">f8").tobytes())

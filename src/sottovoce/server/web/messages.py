@@ -67,7 +67,4 @@ def _fresh_for(seconds: int) -> dict[str, str]:
 
 
 def _kind(request: Request) -> str:
-    for name, value in request.scope["headers"]:
-        if name == b"content-type":
-            return value.decode("latin-1").partition(";")[0].strip().lower()
-    return JSON
+    return request.headers.get("content-type", JSON).partition(";")[0].strip().lower()

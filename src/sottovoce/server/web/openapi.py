@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 ALWAYS = ("bad-request", "too-many-requests", "internal")
 """Problems that any route may answer with."""
 ADMIN = ("unauthorized", "forbidden")
+BODY = ("too-large", "unsupported-type")
 REFERENCE = "#/components/schemas/{name}"
 OF_CONTRACT = "Contract.{name}"
 """In a contract a number that is not whole is a decimal string, so its parts have schemas of their own."""
@@ -48,16 +49,17 @@ def _parameters(path: str) -> dict[str, Any]:
 
 
 def _operation(route: "Route", schema_of: dict[Any, Any]) -> dict[str, Any]:
-    """One operation; answers speak the language of the request where the request has a body that devices send."""
-    spoken = (route.media, MESSAGEPACK) if route.takes and not route.admin else (route.media,)
-    good = _content(spoken, schema_of[route.answer])
+    """One operation; answers have the format of the request where the request has a body that devices send."""
+    media = (route.media, MESSAGEPACK) if route.takes and not route.admin else (route.media,)
+    good = _content(media, schema_of[route.answer])
     found: dict[str, Any] = {
         "summary": route.summary,
         "responses": {str(route.status): {"description": route.summary, **good}},
     }
     for status, meaning in route.others.items():
         found["responses"][str(status)] = {"description": meaning, **(good if status == 200 else {})}
-    found["responses"] |= _problems((*route.problems, *ALWAYS, *(ADMIN if route.admin else ())))
+    problems = ["not-found"] * ("{id}" in route.path) + [*route.problems, *(BODY if route.takes else ()), *ALWAYS]
+    found["responses"] |= _problems([*problems, *(ADMIN if route.admin else ())])
     if route.takes:
         bodies = [schema_of[kind] for kind in route.takes]
         schema = bodies[0] if len(bodies) == 1 else {"oneOf": bodies}

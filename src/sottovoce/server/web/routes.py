@@ -3,7 +3,7 @@
 A new route is a function of (hub, request) and an entry here.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from starlette.requests import Request
@@ -12,18 +12,16 @@ from starlette.responses import Response
 from sottovoce.catalogue.task_file import TaskFile
 from sottovoce.protocol import wire
 from sottovoce.protocol.contract import Contract
-from sottovoce.server.web import devices, operators, team
+from sottovoce.server.web import handlers
 from sottovoce.server.web.hub import Hub
 from sottovoce.server.web.messages import JSON, json
 from sottovoce.server.web.openapi import document
-
-Handler = Callable[[Hub, Request], Awaitable[Response]]
 
 
 class Route(NamedTuple):
     method: str
     path: str
-    handler: Handler
+    handler: handlers.Handler
     summary: str
     answer: Any
     """The type of the answer's body."""
@@ -39,8 +37,6 @@ class Route(NamedTuple):
     media: str = JSON
 
 
-BODY = ("too-large", "unsupported-type")
-"""Problems of a route that takes a body."""
 HAVE_IT = {304: "The client has it already"}
 TASK = "/v1/tasks/{id}"
 
@@ -51,37 +47,30 @@ async def openapi(hub: Hub, request: Request) -> Response:
 
 ROUTES = (
     # for devices
-    Route("GET", TASK, devices.status, "What may change while a task lives", wire.TaskStatus, problems=("not-found",)),
-    Route("GET", f"{TASK}/contract", devices.contract, "What a device must know of the task, and may rely on",
-          Contract, problems=("not-found",), others=HAVE_IT),
-    Route("GET", f"{TASK}/model", devices.model, "The model for everybody, for tasks with features",
-          dict, problems=("not-found", "wrong-kind", "not-ready"), others=HAVE_IT),
-    Route("POST", f"{TASK}/offers", devices.offers, "Tickets, for tasks without features", wire.Offers,
-          takes=(wire.OffersRequest,),
-          problems=("not-found", "wrong-kind", "task-paused", "task-expired", "not-ready", *BODY)),
-    Route("POST", f"{TASK}/reports", devices.reports, "A batch of private reports; one verdict each", wire.Verdicts,
-          takes=(wire.TicketReports, wire.ModelReports), problems=("not-found", "not-ready", *BODY)),
-    Route("GET", f"{TASK}/summary", devices.summary, "What was learned", wire.Summary,
-          problems=("not-found", "not-ready")),
+    Route("GET", TASK, handlers.status, "What may change about a task", wire.TaskStatus),
+    Route("GET", f"{TASK}/contract", handlers.contract, "What a device may rely on", Contract, others=HAVE_IT),
+    Route("GET", f"{TASK}/model", handlers.model, "The model for everybody, for tasks with features", dict,
+          problems=("wrong-kind", "not-ready"), others=HAVE_IT),
+    Route("POST", f"{TASK}/offers", handlers.offers, "Tickets, for tasks without features", wire.Offers,
+          takes=(wire.OffersRequest,), problems=("wrong-kind", "task-paused", "task-expired", "not-ready")),
+    Route("POST", f"{TASK}/reports", handlers.reports, "A batch of private reports; one verdict each", wire.Verdicts,
+          takes=(wire.TicketReports, wire.ModelReports), problems=("not-ready",)),
+    Route("GET", f"{TASK}/summary", handlers.summary, "What was learned", wire.Summary, problems=("not-ready",)),
     # for the team
-    Route("GET", "/v1/tasks", team.tasks, "All tasks", wire.TaskList, admin=True),
-    Route("POST", "/v1/tasks", team.create, "Create a task", wire.TaskStatus, takes=(TaskFile,), admin=True,
-          problems=("contract-differs", "bad-task", *BODY), status=201, others={200: "This very task exists"}),
-    Route("POST", f"{TASK}/pause", team.pause, "Hear no reports for a while", wire.TaskStatus, admin=True,
-          problems=("not-found",)),
-    Route("POST", f"{TASK}/resume", team.resume, "Hear reports again", wire.TaskStatus, admin=True,
-          problems=("not-found",)),
-    Route("POST", f"{TASK}/promote", team.promote, "Let an apprentice choose", wire.TaskStatus, admin=True,
-          problems=("not-found",)),
-    Route("POST", f"{TASK}/warm", team.warm, "Consented data, in the clear, before the first report", wire.Kept,
-          takes=(wire.WarmRows,), admin=True, problems=("not-found", "wrong-kind", "too-late", "not-ready", *BODY)),
-    Route("GET", f"{TASK}/export", team.export, "The contract and the journal, a line each", str, admin=True,
-          problems=("not-found",), media=team.LINES),
+    Route("GET", "/v1/tasks", handlers.tasks, "All tasks", wire.TaskList, admin=True),
+    Route("POST", "/v1/tasks", handlers.create, "Create a task", wire.TaskStatus, takes=(TaskFile,), admin=True,
+          problems=("contract-differs", "bad-task"), status=201, others={200: "This very task exists"}),
+    Route("POST", f"{TASK}/pause", handlers.pause, "Take no reports for a while", wire.TaskStatus, admin=True),
+    Route("POST", f"{TASK}/resume", handlers.resume, "Take reports again", wire.TaskStatus, admin=True),
+    Route("POST", f"{TASK}/promote", handlers.promote, "Let an apprentice choose", wire.TaskStatus, admin=True),
+    Route("POST", f"{TASK}/warm", handlers.warm, "Consented data, in the clear, before the first report", wire.Kept,
+          takes=(wire.WarmRows,), admin=True, problems=("wrong-kind", "too-late", "not-ready")),
+    Route("GET", f"{TASK}/export", handlers.export, "The contract and the journal, a line each", str, admin=True,
+          media=handlers.LINES),
     # for operators
     Route("GET", "/openapi.json", openapi, "This document", dict),
-    Route("GET", "/healthz", operators.alive, "The process lives", operators.Alive),
-    Route("POST", "/healthz", operators.alive, "It lives, and has read the body", operators.Alive,
-          problems=("too-large",)),
-    Route("GET", "/readyz", operators.ready, "It can hear and learn", operators.Ready, problems=("not-ready",)),
-    Route("GET", "/metrics", operators.metrics, "For Prometheus", str, media="text/plain"),
+    Route("GET", "/healthz", handlers.alive, "The process runs", handlers.Alive),
+    Route("POST", "/healthz", handlers.alive, "It runs, and read the body", handlers.Alive, problems=("too-large",)),
+    Route("GET", "/readyz", handlers.ready, "It can take reports and learn", handlers.Ready, problems=("not-ready",)),
+    Route("GET", "/metrics", handlers.metrics, "For Prometheus", str, media="text/plain"),
 )  # fmt: skip

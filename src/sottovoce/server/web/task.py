@@ -12,23 +12,12 @@ import msgspec
 from sottovoce.catalogue.task import learning_of
 from sottovoce.privacy.gates import mechanisms_of
 from sottovoce.privacy.reading import report_size
+from sottovoce.protocol import wire
 from sottovoce.protocol.contract import DAY, ByModel, digest_of
 from sottovoce.protocol.rewards import from_unit
-from sottovoce.protocol.wire import (
-    ArmEstimate,
-    ModelReport,
-    Offers,
-    Summary,
-    TaskStatus,
-    TicketOffer,
-    TicketReport,
-    Verdict,
-    WarmRow,
-)
 from sottovoce.server.coordination import News
 from sottovoce.server.problems import Problem, not_ready
-from sottovoce.server.published import Published, UnitEstimate, open_seconds
-from sottovoce.server.store import Counts, Publication, Report, TaskRow
+from sottovoce.server.store.base import Journalled, Publication, Published, TaskRow, UnitEstimate, open_seconds
 from sottovoce.server.web.judging import Judge, warm_report
 from sottovoce.server.web.tickets import TicketOffice
 
@@ -38,7 +27,7 @@ State = Literal["open", "paused", "expired", "done"]
 class LiveTask:
     """What the learner published last is served; what devices send is judged; what was accepted is counted."""
 
-    def __init__(self, row: TaskRow, key: bytes, counts: Counts) -> None:
+    def __init__(self, row: TaskRow, key: bytes, counts: tuple[int, int] = (0, 0)) -> None:
         self.row, self.contract, self.digest = row, row.contract, digest_of(row.body)
         self.reports, self.warm = counts
         self.refused: Counter[str] = Counter()
@@ -93,8 +82,8 @@ class LiveTask:
             return "expired"
         return "done" if self._published and self._published.done else "open"
 
-    def status(self, now: float) -> TaskStatus:
-        return TaskStatus(
+    def status(self, now: float) -> wire.TaskStatus:
+        return wire.TaskStatus(
             id=self.contract.id, digest=self.digest, mode=self.row.mode, state=self.state(now), version=self.version
         )
 
@@ -104,42 +93,44 @@ class LiveTask:
             raise Problem("wrong-kind", "this task hands out tickets: POST to offers")
         return self.published.model
 
-    def offers(self, count: int, now: float) -> Offers:
+    def offers(self, count: int, now: float) -> wire.Offers:
         """Tickets; or none and the recommendation."""
         if isinstance(self.contract.offers, ByModel):
             raise Problem("wrong-kind", "this task has a model for everybody: GET model")
         published, state = self.published, self.state(now)
         if published.done:
-            return Offers(offers=[], done=True, recommendation=published.recommendation)
+            return wire.Offers(offers=[], done=True, recommendation=published.recommendation)
         if state != "open":
             raise Problem(f"task-{state}", f"{self.contract.id} makes no offers now")
         expires = int(now) + open_seconds(self.contract)
-        return Offers(offers=[self._offer(published, expires) for _ in range(count)])
+        return wire.Offers(offers=[self._offer(published, expires) for _ in range(count)])
 
-    def _offer(self, published: Published, expires: int) -> TicketOffer:
+    def _offer(self, published: Published, expires: int) -> wire.TicketOffer:
         """The next offer of the pool; when it is used up, any of it."""
         pool, next_one = published.offers, self._dealt
         self._dealt += 1
         offer = pool[next_one] if next_one < len(pool) else pool[secrets.randbelow(len(pool))]
-        return TicketOffer(ticket=self._tickets.issue(expires, offer.memo), action=offer.action, expires=expires)
+        return wire.TicketOffer(ticket=self._tickets.issue(expires, offer.memo), action=offer.action, expires=expires)
 
-    # --- what is heard -----------------------------------------------------------------------------------------------
+    # --- what is taken -----------------------------------------------------------------------------------------------
 
-    def judge(self, reports: Sequence[TicketReport] | Sequence[ModelReport], now: float) -> list[Report | Verdict]:
+    def judge(
+        self, reports: Sequence[wire.TicketReport] | Sequence[wire.ModelReport], now: float
+    ) -> list[Journalled | wire.Verdict]:
         """Each report as it would be journalled, or why not."""
         return [self._judge(report, self.state(now), now) for report in reports]
 
-    def count(self, verdict: Verdict, reports: int) -> None:
+    def count(self, verdict: wire.Verdict, reports: int) -> None:
         if verdict == "accepted":
             self.reports += reports
         elif verdict != "duplicate":
             self.refused[verdict] += reports
 
-    def warm_reports(self, rows: Sequence[WarmRow], now: float) -> list[Report]:
+    def warm_reports(self, rows: Sequence[wire.WarmRow], now: float) -> list[Journalled]:
         """Consented data in the clear, as the journal keeps it."""
         contexts = bytes.fromhex(self.version) or self.published.contexts
         if self.reports:
-            raise Problem("too-late", "a task is warmed up before it hears its first report")
+            raise Problem("too-late", "a task is warmed up before its first report")
         if not contexts:
             raise Problem(
                 "wrong-kind",
@@ -151,9 +142,9 @@ class LiveTask:
 
     # --- what was learned --------------------------------------------------------------------------------------------
 
-    def summary(self) -> Summary:
+    def summary(self) -> wire.Summary:
         published, news = self.published, self.news
-        return Summary(
+        return wire.Summary(
             id=self.contract.id,
             reports=self.reports,
             warm=self.warm,
@@ -169,22 +160,19 @@ class LiveTask:
             state=news.state,
         )
 
-    def _estimates(self, published: Published) -> list[ArmEstimate]:
+    def _estimates(self, published: Published) -> list[wire.ArmEstimate]:
         """Arms with their name and how often they are offered; what a model says of its actions is in the model."""
-        dealt = Counter(offer.action for offer in published.offers if published.estimates)
-        return [
-            self._estimate(arm, dealt[arm] / max(len(published.offers), 1), said)
-            for arm, said in enumerate(published.estimates)
-        ]
+        dealt, pool = Counter(offer.action for offer in published.offers if published.estimates), len(published.offers)
+        return [self._estimate(arm, dealt[arm] / max(pool, 1), one) for arm, one in enumerate(published.estimates)]
 
-    def _estimate(self, arm: int, share: float, said: UnitEstimate) -> ArmEstimate:
+    def _estimate(self, arm: int, share: float, unit: UnitEstimate) -> wire.ArmEstimate:
         """In the units of the task."""
         terms = self.contract.reward
-        unit = (terms.high - terms.low) / (terms.unit_high - terms.unit_low)
-        return ArmEstimate(
+        scale = (terms.high - terms.low) / (terms.unit_high - terms.unit_low)
+        return wire.ArmEstimate(
             action=self.contract.offers.actions[arm],
             share=share,
-            reports=said.reports,
-            reward=None if said.mean is None else from_unit(terms, said.mean),
-            error=None if said.error is None else unit * said.error,
+            reports=unit.reports,
+            reward=None if unit.mean is None else from_unit(terms, unit.mean),
+            error=None if unit.error is None else scale * unit.error,
         )

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from sottovoce.catalogue.task import learning_of
-from sottovoce.fleet.compare import Band
+from sottovoce.fleet.people import Band
 from sottovoce.fleet.run import FleetResult
 from sottovoce.protocol.contract import Contract
 from sottovoce.protocol.wire import Summary
@@ -17,7 +17,7 @@ from sottovoce.report.figure import CHOSEN, DOTTED, UNIFORM, grid, panels, svg_o
 from sottovoce.report.page import cell, footer, table, whole_page
 
 
-class Story(NamedTuple):
+class TaskRun(NamedTuple):
     """One task from its contract to what was learned."""
 
     contract: Contract
@@ -28,40 +28,40 @@ class Story(NamedTuple):
     """What was learned, a row for each action or coefficient."""
 
 
-def page_of(stories: list[Story]) -> str:
+def page_of(runs: list[TaskRun]) -> str:
     """The whole page; it needs nothing else."""
     heading = "Sottovoce: devices answer in private, the server learns"
-    people = sum(story.result.people for story in stories)
+    people = sum(run.result.people for run in runs)
     body = (
         f"<h1>{heading}</h1><p class='lead'>{people:,} simulated people, each with a real device, against a real "
         "server over HTTP. The server saw private reports only.</p>"
-        f"<figure>{svg_of(draw(stories))}</figure>"
+        f"<figure>{svg_of(draw(runs))}</figure>"
         "<p class='note'>Regret: what was lost against always choosing the best action. Band: 99 of 100 single runs of "
         "the simulator in the same world end inside it.</p>"
-        + _table("Regret and its price", RESULT, [_result_row(story) for story in stories], words=2)
-        + "".join(_learned(story) for story in stories)
+        + _table("Regret and its price", RESULT, [_result_row(run) for run in runs], words=2)
+        + "".join(_learned(run) for run in runs)
         + footer()
     )
     return whole_page(heading, body)
 
 
-def draw(stories: list[Story]) -> Figure:
+def draw(runs: list[TaskRun]) -> Figure:
     """A panel per task: the fleet, the simulator's band, uniform play."""
-    figure, axes = panels(len(stories), (5.4 * len(stories) + 0.6, 4.2))
-    for panel, story in zip(axes, stories, strict=True):
-        _draw_story(panel, story)
+    figure, axes = panels(len(runs), (5.4 * len(runs) + 0.6, 4.2))
+    for panel, run in zip(axes, runs, strict=True):
+        _draw_run(panel, run)
     return figure
 
 
-def _draw_story(panel: Axes, story: Story) -> None:
-    result, band = story.result, story.band
+def _draw_run(panel: Axes, run: TaskRun) -> None:
+    result, band = run.result, run.band
     people = np.arange(1, len(result.curve) + 1)
     uniform = np.cumsum(result.uniform_curve)
     panel.plot(people, uniform, color=UNIFORM, linestyle=DOTTED, linewidth=2, label="uniform play")
     shade = {"color": CHOSEN[3], "alpha": 0.45, "linewidth": 0}
     panel.fill_between(band.rounds, band.low, band.high, label="simulator, 99 of 100 runs", **shade)
     panel.plot(people, np.cumsum(result.curve), color=CHOSEN[0], linewidth=2, label="the fleet")
-    panel.set_title(story.contract.title or story.contract.id, loc="left", fontsize=11, fontweight="bold")
+    panel.set_title(run.contract.title or run.contract.id, loc="left", fontsize=11, fontweight="bold")
     panel.set(xlabel="people", ylabel="cumulated regret", xlim=(0, None), ylim=(0, None))
     grid(panel)
     panel.legend(frameon=False, loc="upper left")
@@ -70,10 +70,10 @@ def _draw_story(panel: Axes, story: Story) -> None:
 RESULT = ("task", "learner", "people", "regret", "simulator", "uniform", "epsilon a report", "bytes a report")
 
 
-def _result_row(story: Story) -> list[str]:
-    result, band, learning = story.result, story.band, learning_of(story.contract)
+def _result_row(run: TaskRun) -> list[str]:
+    result, band, learning = run.result, run.band, learning_of(run.contract)
     return [
-        story.contract.id,
+        run.contract.id,
         learning.learner,
         f"{result.people:,}",
         f"{result.regret:,.0f}",
@@ -84,10 +84,10 @@ def _result_row(story: Story) -> list[str]:
     ]
 
 
-def _learned(story: Story) -> str:
-    title = f"What {story.contract.id} learned from {story.summary.learned:,} reports"
-    cells = [[cell(value) for value in row.values()] for row in story.rows]
-    return _table(title, list(story.rows[0]), cells) if cells else ""
+def _learned(run: TaskRun) -> str:
+    title = f"What {run.contract.id} learned from {run.summary.learned:,} reports"
+    cells = [[cell(value) for value in row.values()] for row in run.rows]
+    return _table(title, list(run.rows[0]), cells) if cells else ""
 
 
 def _table(title: str, columns: Sequence[str], rows: list[list[str]], words: int = 1) -> str:

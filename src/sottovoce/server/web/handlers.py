@@ -1,0 +1,144 @@
+"""What each route does. Routes of devices need no token: what they answer is the same for everybody, or a ticket."""
+
+import itertools
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from sottovoce.catalogue.task_file import TaskFile
+from sottovoce.protocol import wire
+from sottovoce.protocol.codec import to_text
+from sottovoce.protocol.contract import ByModel
+from sottovoce.server.problems import not_ready
+from sottovoce.server.store.base import Entry
+from sottovoce.server.web.hub import Hub
+from sottovoce.server.web.messages import answer, body, cached, json
+from sottovoce.server.web.task import LiveTask
+
+STATUS_SECONDS = 30
+"""How long a device may go by a status, and with it by a model, before it asks for a newer one."""
+CONTRACT_SECONDS = 86400
+"""A contract never changes; the status says its digest."""
+LINES, TEXT = "application/x-ndjson", "text/plain; version=0.0.4"
+AT_ONCE = 1000
+"""Reports of an export sent together."""
+
+Handler = Callable[[Hub, Request], Awaitable[Response]]
+
+
+class Alive(msgspec.Struct, frozen=True):
+    alive: bool
+
+
+class Ready(msgspec.Struct, frozen=True):
+    ready: bool
+
+
+def task_of(hub: Hub, request: Request) -> LiveTask:
+    return hub.task(request.path_params["id"])
+
+
+# --- devices ---------------------------------------------------------------------------------------------------------
+
+
+async def status(hub: Hub, request: Request) -> Response:
+    return json(task_of(hub, request).status(hub.clock()), cache=STATUS_SECONDS)
+
+
+async def contract(hub: Hub, request: Request) -> Response:
+    task = task_of(hub, request)
+    return cached(request, task.row.body, task.digest, CONTRACT_SECONDS)
+
+
+async def model(hub: Hub, request: Request) -> Response:
+    task = task_of(hub, request)
+    return cached(request, task.model(), task.version, STATUS_SECONDS)
+
+
+async def offers(hub: Hub, request: Request) -> Response:
+    task = task_of(hub, request)
+    found = task.offers(body(request, wire.OffersRequest).count, hub.clock())
+    hub.metrics.tickets.labels(task.contract.id).inc(len(found.offers))
+    return answer(request, found)
+
+
+async def reports(hub: Hub, request: Request) -> Response:
+    task = task_of(hub, request)
+    batch = body(request, wire.ModelReports if isinstance(task.contract.offers, ByModel) else wire.TicketReports)
+    return answer(request, wire.Verdicts(verdicts=await hub.take(task, batch)))
+
+
+async def summary(hub: Hub, request: Request) -> Response:
+    return json(task_of(hub, request).summary())
+
+
+# --- the team --------------------------------------------------------------------------------------------------------
+
+
+async def tasks(hub: Hub, request: Request) -> Response:
+    now, known = hub.clock(), hub.tasks.values()
+    listed = [wire.ListedTask(status=task.status(now), contract=msgspec.Raw(task.row.body)) for task in known]
+    return json(wire.TaskList(tasks=listed))
+
+
+async def create(hub: Hub, request: Request) -> Response:
+    task, new = await hub.create(body(request, TaskFile))
+    return json(task.status(hub.clock()), status=201 if new else 200)
+
+
+def change(**changes: bool | str) -> Handler:
+    async def changed(hub: Hub, request: Request) -> Response:
+        task = task_of(hub, request)
+        await hub.change(task, **changes)
+        return json(task.status(hub.clock()))
+
+    return changed
+
+
+pause, resume, promote = change(paused=True), change(paused=False), change(mode="live")
+
+
+async def warm(hub: Hub, request: Request) -> Response:
+    task = task_of(hub, request)
+    return json(wire.Kept(rows=await hub.warm(task, body(request, wire.WarmRows))))
+
+
+async def export(hub: Hub, request: Request) -> Response:
+    """The contract as it is served, and a line for each report; read as it is sent, because there may be many."""
+    task = task_of(hub, request)
+
+    def lines() -> Iterator[bytes]:
+        yield task.row.body + b"\n"
+        entries = hub.entries(task)
+        while some := list(itertools.islice(entries, AT_ONCE)):
+            yield b"".join(msgspec.json.encode(_exported(entry)) + b"\n" for entry in some)
+
+    return StreamingResponse(lines(), media_type=LINES)
+
+
+def _exported(entry: Entry) -> dict[str, Any]:
+    """A report as it was journalled."""
+    report = entry.report
+    parts = {name: to_text(getattr(report, name)) for name in ("id", "context", "payload")}
+    return {"seq": entry.seq, "day": report.day, "gate": report.gate} | parts
+
+
+# --- operators -------------------------------------------------------------------------------------------------------
+
+
+async def alive(hub: Hub, request: Request) -> Response:
+    """Does nothing; a POST is read like any other, so that a probe can measure the way here and back."""
+    return json(Alive(alive=True))
+
+
+async def ready(hub: Hub, request: Request) -> Response:
+    if not hub.ready:
+        raise not_ready("the learner is still starting")
+    return json(Ready(ready=True))
+
+
+async def metrics(hub: Hub, request: Request) -> Response:
+    return Response(hub.metrics_page(), media_type=TEXT)
