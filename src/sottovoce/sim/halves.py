@@ -9,9 +9,11 @@ from sottovoce.learners.base import Learner
 from sottovoce.privacy.mechanisms import Mechanism
 from sottovoce.privacy.noise import silence
 from sottovoce.privacy.reading import noise_of
-from sottovoce.sim.comparators import comparator_of
-from sottovoce.sim.users import user_of
+from sottovoce.protocol.links import link_of
+from sottovoce.sim.comparators import COMPARATORS
+from sottovoce.sim.comparators.raw import RawUser
 from sottovoce.users import LocalUser
+from sottovoce.users import user_of as user_of_kind
 
 
 class Halves(NamedTuple):
@@ -30,7 +32,20 @@ def halves(task: Task, *, private: bool = True) -> Halves:
     2
     """
     if algorithm_of(task.learner).trust != "local":
-        return Halves(*comparator_of(task), None)
+        return Halves(COMPARATORS[task.learner](task), user_of(task), None)
     mechanism = mechanism_of(task) if private else None
     noise = noise_of(mechanism) if mechanism else silence(domain_of(task))
     return Halves(learner_of(task, noise), user_of(task), mechanism)
+
+
+def user_of(task: Task) -> LocalUser:
+    """The user that a task declares; a device gets its user from a contract instead.
+
+    >>> from sottovoce import task
+    >>> user_of(task("tsallis-inf", arms=3, rounds=10, epsilon=1.0))
+    ScalarUser(domain=Interval(low=0.0, high=1.0))
+    """
+    link = link_of(task.tuning) if "link" in task.tuning else None
+    if task.user == "raw":
+        return RawUser(link.high if link else float(task.domain.get("reward_bound", 1.0)))
+    return user_of_kind(task.user, domain_of(task), link)

@@ -10,7 +10,7 @@ from jax import lax
 
 from sottovoce.engine.complete import Complete
 from sottovoce.engine.pytrees import join
-from sottovoce.engine.step import Report, learn, start
+from sottovoce.engine.step import Answer, learn, start
 from sottovoce.sim.gates import Gates
 from sottovoce.sim.random import round_keys
 from sottovoce.sim.worlds.base import shown_of
@@ -95,7 +95,7 @@ def begin(setting: Setting, learner: Complete, gates: Gates, world: Any, key: ja
 
 def answer(
     setting: Setting, learner: Complete, gates: Gates, world: Any, key: jax.Array, carry: Carry, round: jax.Array
-) -> tuple[Report, jax.Array]:
+) -> tuple[Answer, jax.Array]:
     """Offer, choice, outcome, private report: what the server hears of it, and the regret of the choice."""
     keys = round_keys(key, round)
     offer = learner.ask(carry.published if setting.lazy else carry.state, keys.ask)
@@ -106,7 +106,7 @@ def answer(
     message = setting.user.message(offer.public, shown, action, outcome)
     heard, weight = gates.draw(message, keys.report)
     estimate = heard if setting.domain is None else setting.domain.extract(heard)
-    return Report(offer.memo, estimate, weight), world.regret(context, action)
+    return Answer(offer.memo, estimate, weight), world.regret(context, action)
 
 
 def play_round(
@@ -123,7 +123,7 @@ def play_round(
     return jax.tree.map(lambda old, new: jnp.where(done, old, new), carry, after)
 
 
-def _post(delay: int, queue: Any, report: Report, round: jax.Array) -> tuple[Any, Report, Any]:
+def _post(delay: int, queue: Any, report: Answer, round: jax.Array) -> tuple[Any, Answer, Any]:
     """The queue with this report in it, the report that leaves it, and whether there is one: none in the beginning."""
     if not delay:
         return queue, report, True

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sottovoce.engine.complete import Complete, complete
 from sottovoce.engine.pytrees import stack
 from sottovoce.engine.schedule import Schedule
-from sottovoce.engine.weighing import can_weigh
+from sottovoce.engine.step import can_weigh
 from sottovoce.learners.base import Learner
 from sottovoce.privacy.mechanisms import Mechanism
 from sottovoce.protocol.errors import ConfigurationError

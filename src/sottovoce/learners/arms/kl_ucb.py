@@ -25,24 +25,20 @@ from jax import lax
 
 from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Offer, configuration
-from sottovoce.learners.tally import Tally, blank, heard, largest
+from sottovoce.learners.tally import Averaging, Tally, largest
 from sottovoce.privacy.noise import Noise
 
 
 @configuration("arms", "bounded")
-class KlUcb:
+class KlUcb(Averaging):
     """Plays the arm with the largest Kullback-Leibler upper bound."""
 
-    arms: int
     bounded: bool
     exploration: float
     horizon: float
     reach: float
     proxy: float
     tail: float
-
-    def init(self) -> Tally:
-        return blank(self.arms)
 
     def ask(self, state: Tally, key: Key) -> Offer:
         pulls = jnp.maximum(state.pulls, 1.0)
@@ -51,13 +47,10 @@ class KlUcb:
         index = self._bernoulli(mean, level) if self.bounded else self._gaussian(mean, level)
         return largest(state, index)
 
-    def memo_of(self, arm: jax.Array) -> jax.Array:
-        return arm
-
     def tell(self, state: Tally, memo: jax.Array, estimate: jax.Array) -> Tally:
         """Bounded estimates are mapped from their range to [0, 1]."""
         reward = 0.5 + (estimate - 0.5) / (2 * self.reach) if self.bounded else estimate
-        return heard(state, memo, reward)
+        return super().tell(state, memo, reward)
 
     def _anytime(self, pulls: jax.Array) -> jax.Array:
         time = jnp.sum(pulls)
@@ -84,7 +77,6 @@ class KlUcb:
 
 
 def build(task: Task, noise: Noise) -> KlUcb:
-    """The learner for this task and this noise."""
     bounded = math.isfinite(noise.bound)
     return KlUcb(
         arms=task.arms,

@@ -128,7 +128,6 @@ class ConfidentGlm:
 
 
 def build(task: Task, noise: Noise) -> ConfidentGlm | gradient.PrivateGradient:
-    """The learner for this task and this noise."""
     rule = task.tuning["rule"]
     if rule == "gradient":
         return gradient.build(task, noise)

@@ -66,7 +66,6 @@ class PrivateGradient:
 
 
 def build(task: Task, noise: Noise) -> PrivateGradient:
-    """The learner for this task and this noise."""
     link, d = link_of(task.tuning), task.dimension
     number = {name: float(value) for name, value in task.tuning.items() if not isinstance(value, str)}
     c = number["step"] * d / link.least_slope

@@ -16,7 +16,6 @@ from sottovoce.privacy.noise import Noise
 
 
 def build(task: Task, noise: Noise) -> SphereDescent:
-    """The learner for this task and this noise."""
     region, scales = region_of(task.region, task.dimension), scales_of(task, noise)
     explore = explored(task, region, _rho(task, region, scales))
     swing = region.size * scales.bound / explore  # the root mean square of a gradient

@@ -22,9 +22,8 @@ import jax
 import jax.numpy as jnp
 
 from sottovoce.catalogue.task import Task
-from sottovoce.learners.base import Key, Offer, configuration, pick
+from sottovoce.learners.base import Key, Offer, configuration, loss_of, pick
 from sottovoce.learners.convex.regions import region_of
-from sottovoce.learners.losses import loss_of
 from sottovoce.privacy.noise import Noise
 from sottovoce.protocol.errors import ConfigurationError
 
@@ -97,7 +96,6 @@ class IntervalSearch:
 
 
 def build(task: Task, noise: Noise) -> IntervalSearch:
-    """The learner for this task and this noise."""
     region = region_of(task.region, task.dimension)
     if region.size != 1:
         raise ConfigurationError(

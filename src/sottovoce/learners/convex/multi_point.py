@@ -23,34 +23,24 @@ not, and would cost up to sqrt d times epsilon).
 """
 
 import math
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 
 from sottovoce.catalogue.task import Task
-from sottovoce.learners.base import Key, Offer, configuration
-from sottovoce.learners.convex.descent import State, descend, start, step_size
+from sottovoce.learners.base import Key, Offer, configuration, loss_of
+from sottovoce.learners.convex.descent import Descent, State
 from sottovoce.learners.convex.regions import on_sphere, region_of
-from sottovoce.learners.losses import loss_of
 from sottovoce.privacy.noise import Noise
 from sottovoce.protocol.errors import ConfigurationError, UnknownName
 
 
 @configuration("directions", "design")
-class SlopeDescent:
+class SlopeDescent(Descent):
     """Descent on slopes between pairs of points around the iterate."""
 
-    region: Any
     directions: int
     design: str
-    explore: float
-    rate: float
-    strength: float
-    offset: float
-
-    def init(self) -> State:
-        return start(self.region.size)
 
     def ask(self, state: State, key: Key) -> Offer:
         size = self.region.size
@@ -64,9 +54,7 @@ class SlopeDescent:
 
     def tell(self, state: State, memo: jax.Array, estimate: jax.Array) -> State:
         slopes = jnp.reshape(loss_of(estimate, 0.0), (self.directions,))
-        gradient = self.region.size / self.directions * slopes @ memo
-        step = step_size(self.rate, self.strength, self.offset, state.round)
-        return descend(state, gradient, self.region, 1 - self.explore / self.region.inner, step)
+        return self._descended(state, self.region.size / self.directions * slopes @ memo)
 
 
 def orthonormal(key: Key, count: int, size: int) -> jax.Array:
@@ -83,7 +71,6 @@ def orthonormal(key: Key, count: int, size: int) -> jax.Array:
 
 
 def build(task: Task, noise: Noise) -> SlopeDescent:
-    """The learner for this task and this noise."""
     region, tuning = region_of(task.region, task.dimension), task.tuning
     size, design, rule = region.size, str(tuning["design"]), str(tuning["rule"])
     directions = {"sphere": 1, "orthonormal": int(tuning.get("directions", 1)), "axes": size}.get(design)

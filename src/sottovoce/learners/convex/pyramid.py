@@ -48,9 +48,8 @@ import jax
 import jax.numpy as jnp
 
 from sottovoce.catalogue.task import Task
-from sottovoce.learners.base import Key, Offer, configuration
+from sottovoce.learners.base import Key, Offer, configuration, loss_of
 from sottovoce.learners.convex.regions import helmert, norm, region_of
-from sottovoce.learners.losses import loss_of
 from sottovoce.privacy.noise import Noise
 from sottovoce.protocol.errors import ConfigurationError
 
@@ -285,7 +284,6 @@ def _choose(claim: jax.Array, this: State, that: State) -> State:
 
 
 def build(task: Task, noise: Noise) -> Pyramid:
-    """The learner for this task and this noise."""
     region, tuning = region_of(task.region, task.dimension), task.tuning
     d, c1, c2, reach = region.size, float(tuning["c1"]), float(tuning["c2"]), float(tuning["reach"])
     if d < 2:

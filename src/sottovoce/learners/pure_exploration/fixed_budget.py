@@ -18,7 +18,7 @@ import jax
 import jax.numpy as jnp
 
 from sottovoce.learners.base import Key, Offer, categorical, configuration, pick
-from sottovoce.learners.pure_exploration.ranking import ranks
+from sottovoce.learners.tally import ranks
 
 
 class Phase(NamedTuple):

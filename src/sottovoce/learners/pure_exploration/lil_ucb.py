@@ -21,17 +21,16 @@ import jax
 import jax.numpy as jnp
 
 from sottovoce.catalogue.task import Task
-from sottovoce.learners.base import Key, Offer, configuration
-from sottovoce.learners.tally import Tally, blank, heard, largest
+from sottovoce.learners.base import Key, Offer, check_sub_gaussian, configuration
+from sottovoce.learners.tally import Averaging, Tally, largest
 from sottovoce.privacy.noise import Noise
-from sottovoce.protocol.errors import ConfigurationError, UnknownName
+from sottovoce.protocol.errors import UnknownName
 
 
 @configuration("arms")
-class LilUcb:
+class LilUcb(Averaging):
     """Pulls the arm with the largest upper bound, until one arm stands out."""
 
-    arms: int
     proxy: float
     failure: float
     """nu: the probability of a wrong answer."""
@@ -43,18 +42,9 @@ class LilUcb:
     """lambda"""
     delta: float
 
-    def init(self) -> Tally:
-        return blank(self.arms)
-
     def ask(self, state: Tally, key: Key) -> Offer:
         index = state.means + (1 + self.boost) * self._radius(state.pulls, self.delta)
         return largest(state, index)
-
-    def memo_of(self, arm: jax.Array) -> jax.Array:
-        return arm
-
-    def tell(self, state: Tally, memo: jax.Array, estimate: jax.Array) -> Tally:
-        return heard(state, memo, estimate)
 
     def done(self, state: Tally) -> jax.Array:
         others = jnp.sum(state.pulls) - state.pulls
@@ -82,9 +72,7 @@ class LilUcb:
 
 
 def build(task: Task, noise: Noise) -> LilUcb:
-    """The learner for this task and this noise."""
-    if noise.tail:
-        raise ConfigurationError("lil-ucb needs sub-Gaussian estimates; use mechanism levels or gaussian, not laplace")
+    check_sub_gaussian(task.learner, noise)
     failure, rule = float(task.tuning["failure"]), str(task.tuning["rule"])
     if rule == "theory":
         slack, boost, ratio, delta = 0.01, 1.0, 9.0, theory_delta(failure)

@@ -19,7 +19,7 @@ from sottovoce.catalogue.task import learning_of, task_of
 from sottovoce.engine import step
 from sottovoce.engine.complete import Complete, complete
 from sottovoce.engine.schedule import Schedule
-from sottovoce.engine.weighing import weight_of
+from sottovoce.engine.step import weight_of
 from sottovoce.learners import learner_of
 from sottovoce.privacy.domains import Domain, size
 from sottovoce.privacy.gates import mechanisms_of
@@ -177,7 +177,7 @@ def fold(
 
     def one(progress: Progress, place: Places) -> tuple[Progress, jax.Array]:
         estimate = domain.extract(place.message)
-        report = step.Report(place.memo, estimate, place.weight)
+        report = step.Answer(place.memo, estimate, place.weight)
         state, heard = step.learn(learner, progress.state, report, place.filled)
         after = progress._replace(state=state)
         if arms:

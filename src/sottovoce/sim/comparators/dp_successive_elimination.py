@@ -36,11 +36,8 @@ import jax
 import jax.numpy as jnp
 
 from sottovoce.catalogue.task import Task
-from sottovoce.learners.base import Key, Offer, configuration
-from sottovoce.learners.losses import loss_of
+from sottovoce.learners.base import Key, Offer, configuration, loss_of
 from sottovoce.sim.random import sealed, unsealed
-from sottovoce.sim.users import user_of
-from sottovoce.users import LocalUser
 
 
 class State(NamedTuple):
@@ -140,9 +137,8 @@ class PracticalElimination(Eliminating):
         return jnp.sqrt(likely / pulls) + (likely / s + 1.4 * terms * s) / (self.epsilon * pulls)
 
 
-def build(task: Task) -> tuple[PublishedElimination | PracticalElimination, LocalUser]:
-    """The learner of this task, and its user."""
+def build(task: Task) -> PublishedElimination | PracticalElimination:
     numbers = {"arms": task.arms, "epsilon": task.epsilon, "failure": 1 / task.rounds}
     if task.tuning["rule"] == "published":
-        return PublishedElimination(**numbers), user_of(task)
-    return PracticalElimination(**numbers, first=float(task.tuning["first"])), user_of(task)
+        return PublishedElimination(**numbers)
+    return PracticalElimination(**numbers, first=float(task.tuning["first"]))

@@ -25,9 +25,8 @@ from typing import Any, NamedTuple
 import jax
 
 from sottovoce.catalogue.task import Task
-from sottovoce.learners.base import Key, Offer, configuration
+from sottovoce.learners.base import Key, Offer, configuration, loss_of
 from sottovoce.learners.convex.regions import Region, on_sphere, region_of
-from sottovoce.learners.losses import loss_of
 from sottovoce.sim.comparators.tree import (
     Tree,
     add,
@@ -39,8 +38,6 @@ from sottovoce.sim.comparators.tree import (
     sprout,
 )
 from sottovoce.sim.random import normals, sealed, unsealed
-from sottovoce.sim.users import user_of
-from sottovoce.users import LocalUser
 
 
 class State(NamedTuple):
@@ -78,8 +75,7 @@ class TreeBco:
         return State(add(state.tree, gradient, noise))
 
 
-def build(task: Task) -> tuple[TreeBco, LocalUser]:
-    """The learner of this task, and its user."""
+def build(task: Task) -> TreeBco:
     region = region_of(task.region, task.dimension)
     n, m, rho = region.size, levels_for(task.rounds), exploration(region, task.rounds)
     pure = task.delta == 0
@@ -91,7 +87,7 @@ def build(task: Task) -> tuple[TreeBco, LocalUser]:
         noise = scale * math.sqrt(m * n)
     diameter = 2 * float(region.outer)
     eta = diameter / math.sqrt(task.rounds * (n**2 / (4 * rho**2) + 2 * noise / diameter))
-    return TreeBco(region=region, levels=m, pure=pure, scale=scale, rho=rho, eta=eta), user_of(task)
+    return TreeBco(region=region, levels=m, pure=pure, scale=scale, rho=rho, eta=eta)
 
 
 def exploration(region: Region, rounds: int) -> float:

@@ -9,23 +9,20 @@ from sottovoce.learners.base import Key
 
 
 class Region(Protocol):
-    """What learners and worlds know of a convex set."""
+    """A convex set, in the free coordinates of its points."""
 
-    @property
-    def size(self) -> int:
-        """How many free coordinates there are."""
-        ...
+    size: int
+    """How many free coordinates there are."""
+    inner: Any
+    """The radius of a ball inside the region."""
+    outer: Any
+    """The radius of a ball that holds it."""
+    nu: Any
+    """The parameter of its barrier."""
 
-    @property
-    def inner(self) -> Any: ...
-
-    @property
-    def outer(self) -> Any: ...
-
-    @property
-    def nu(self) -> float: ...
-
-    def place(self, free: jax.Array) -> jax.Array: ...
+    def place(self, free: jax.Array) -> jax.Array:
+        """The point that is played."""
+        return free
 
     def project(self, free: jax.Array, shrink: Any = 1.0) -> jax.Array: ...
 

@@ -15,7 +15,7 @@ from sottovoce.protocol.errors import ConfigurationError
 
 
 @configuration("size")
-class PolytopeRegion:
+class PolytopeRegion(Region):
     """rows @ z <= bounds with bounds > 0 (the origin is inside), with the barrier -sum ln(bounds - rows @ z)."""
 
     size: int
@@ -24,20 +24,9 @@ class PolytopeRegion:
     extent: float
     """The radius of a ball that holds the polytope."""
 
-    @property
-    def inner(self) -> Any:
-        return jnp.min(self.bounds / jnp.sqrt(jnp.sum(jnp.asarray(self.rows) ** 2, axis=1)))
-
-    @property
-    def outer(self) -> float:
-        return self.extent
-
-    @property
-    def nu(self) -> float:
-        return float(len(self.bounds))
-
-    def place(self, free: jax.Array) -> jax.Array:
-        return free
+    inner = property(lambda self: jnp.min(self.bounds / jnp.sqrt(jnp.sum(jnp.asarray(self.rows) ** 2, axis=1))))
+    outer = property(lambda self: self.extent)
+    nu = property(lambda self: float(len(self.bounds)))
 
     def project(self, free: jax.Array, shrink: Any = 1.0) -> jax.Array:
         return project_on_faces(free, self.rows, shrink * jnp.asarray(self.bounds))
