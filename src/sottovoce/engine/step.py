@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 
 from sottovoce.engine.complete import Complete
-from sottovoce.learners.base import Learner
+from sottovoce.learners.base import Learner, choose
 from sottovoce.privacy.noise import Noise
 
 
@@ -57,7 +57,7 @@ def learn(learner: Complete, state: Any, answer: Answer, arrived: Any = True) ->
         arrived = arrived & ~learner.done(state)
     if arrived is True:
         return after, True
-    return jax.tree.map(lambda new, old: jnp.where(arrived, new, old), after, state), arrived
+    return choose(arrived, after, state), arrived
 
 
 def _part_way(old: jax.Array, new: jax.Array, weight: Any) -> jax.Array:

@@ -100,6 +100,15 @@ def pick(values: jax.Array, index: jax.Array) -> jax.Array:
     return jax.numpy.sum(jax.numpy.where(jax.numpy.arange(len(values)) == index, values, 0))
 
 
+def choose(claim: Any, this: Any, that: Any) -> Any:
+    """The first value where the claim is true, else the second, number by number.
+
+    >>> [float(number) for number in choose(False, (1.0, 2.0), (3.0, 4.0))]
+    [3.0, 4.0]
+    """
+    return jax.tree.map(lambda a, b: jax.numpy.where(claim, a, b), this, that)
+
+
 def loss_of(reward: jax.Array, middle: float = 0.5) -> jax.Array:
     """The reward mirrored at the middle of its range, for papers that speak of losses. Slopes have the middle 0.
 
@@ -120,6 +129,4 @@ def reach_of(noise: Noise, rounds: int, half: float = 0.5) -> float:
 
 def check_sub_gaussian(learner: str, noise: Noise) -> None:
     if noise.tail:
-        raise ConfigurationError(
-            f"{learner} needs sub-Gaussian estimates; use mechanism levels or gaussian, not laplace"
-        )
+        raise ConfigurationError(f"{learner} needs sub-Gaussian estimates: mechanism levels or gaussian, not laplace")

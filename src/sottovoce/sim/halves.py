@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from sottovoce import users
 from sottovoce.catalogue.resolve import domain_of, mechanism_of
 from sottovoce.catalogue.task import Task, algorithm_of
 from sottovoce.learners import learner_of
@@ -12,15 +13,13 @@ from sottovoce.privacy.reading import noise_of
 from sottovoce.protocol.links import link_of
 from sottovoce.sim.comparators import COMPARATORS
 from sottovoce.sim.comparators.raw import RawUser
-from sottovoce.users import LocalUser
-from sottovoce.users import user_of as user_of_kind
 
 
 class Halves(NamedTuple):
     """A learner, its user, and the mechanism between them (None: no noise, in simulation only)."""
 
     learner: Learner
-    user: LocalUser
+    user: users.LocalUser
     mechanism: Mechanism | None
 
 
@@ -38,7 +37,7 @@ def halves(task: Task, *, private: bool = True) -> Halves:
     return Halves(learner_of(task, noise), user_of(task), mechanism)
 
 
-def user_of(task: Task) -> LocalUser:
+def user_of(task: Task) -> users.LocalUser:
     """The user that a task declares; a device gets its user from a contract instead.
 
     >>> from sottovoce import task
@@ -48,4 +47,4 @@ def user_of(task: Task) -> LocalUser:
     link = link_of(task.tuning) if "link" in task.tuning else None
     if task.user == "raw":
         return RawUser(link.high if link else float(task.domain.get("reward_bound", 1.0)))
-    return user_of_kind(task.user, domain_of(task), link)
+    return users.user_of(task.user, domain_of(task), link)

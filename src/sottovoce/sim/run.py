@@ -91,9 +91,9 @@ def simulate(
     >>> trace.regret.shape
     (2, 100)
     """
-    run = Run(rounds=rounds, seeds=seeds, seed=seed, publish_every=publish_every, delay=delay, checkpoints=checkpoints)
-    (trace,) = run_grid([Case(learner, mechanism, quieter)], user, world, run, progress)
-    return trace
+    numbers = {"publish_every": publish_every, "delay": delay, "checkpoints": checkpoints}
+    case = Case(learner, mechanism, quieter)
+    return simulate_grid([case], user, world, progress=progress, rounds=rounds, seeds=seeds, seed=seed, **numbers)[0]
 
 
 def simulate_grid(
@@ -103,12 +103,7 @@ def simulate_grid(
 
     The numbers are those of `Run`: rounds, seeds, seed, publish_every, delay, checkpoints.
     """
-    return run_grid(cases, user, world, Run(**numbers), progress)
-
-
-def run_grid(
-    cases: Sequence[Case], user: LocalUser, world: World, run: Run, progress: Progress | None = None
-) -> list[Trace]:
+    run = Run(**numbers)
     with jax.enable_x64(True):
         parts = [parts_of(case) for case in cases]
         setting = setting_of(cases[0], user, run)._replace(cases=len(cases))

@@ -72,10 +72,5 @@ def build(task: Task, noise: Noise) -> PrivateGradient:
     own = link.deviation**2 / d  # what the reward's own noise adds to a coordinate of the gradient
     start = number["prior"] * c**2 * (noise.variance + own) * d / link.radius**2
     return PrivateGradient(
-        dimension=d,
-        c=c,
-        start=start,
-        radius=link.radius,
-        recency=number["recency"],
-        explore=number["explore"],
+        dimension=d, c=c, start=start, radius=link.radius, recency=number["recency"], explore=number["explore"]
     )

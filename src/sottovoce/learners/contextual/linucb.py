@@ -28,7 +28,7 @@ import jax
 import jax.numpy as jnp
 
 from sottovoce.catalogue.task import Task
-from sottovoce.learners.base import Key, Offer, configuration
+from sottovoce.learners.base import Key, Offer, choose, configuration
 from sottovoce.learners.linalg import inverse, ridge_inverse
 from sottovoce.privacy.domains import MomentEstimate
 from sottovoce.privacy.noise import Noise
@@ -105,8 +105,7 @@ def first_model(dimension: int) -> LinearModel:
 def definite_model(sums: Any, ridge: jax.Array, width: jax.Array, last: LinearModel) -> LinearModel:
     """The model of these sums; the last one where noise leaves the matrix indefinite."""
     precision, definite = inverse(sums.gram + ridge * jnp.eye(len(sums.moment)))
-    model = LinearModel(precision @ sums.moment, precision, width, jnp.zeros(()))
-    return jax.tree.map(lambda new, old: jnp.where(definite, new, old), model, last)
+    return choose(definite, LinearModel(precision @ sums.moment, precision, width, jnp.zeros(())), last)
 
 
 def practical_model(sums: Any, ridge: jax.Array, time: jax.Array, bonus: float, warm: float) -> LinearModel:

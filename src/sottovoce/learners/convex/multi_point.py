@@ -80,7 +80,7 @@ def build(task: Task, noise: Noise) -> SlopeDescent:
         raise ConfigurationError(f"{task.learner} needs 1 to {size} directions in this region, got {directions}")
     strength, outer = float(tuning["strength"]), float(region.outer)
     if rule == "rms":
-        square = _mean_square(design, directions, size, steepness_of(task), noise)
+        square = _mean_square(design, directions, size, task, noise)
         rate = 1.0 if strength else outer / math.sqrt(task.rounds * square)
         offset = square / (strength * outer) ** 2 if strength else 0.0
     elif rule == "paper":
@@ -98,13 +98,9 @@ def build(task: Task, noise: Noise) -> SlopeDescent:
     )
 
 
-def steepness_of(task: Task) -> float:
-    """G: what slopes are clipped to."""
-    return float(task.domain["high"] if task.domain["kind"] == "interval" else task.domain["bound"])
-
-
-def _mean_square(design: str, directions: int, size: int, steepness: float, noise: Noise) -> float:
-    """The mean square of a gradient estimate."""
+def _mean_square(design: str, directions: int, size: int, task: Task, noise: Noise) -> float:
+    """V, the mean square of a gradient estimate; slopes are clipped to G, the steepness."""
+    steepness = float(task.domain["high"] if task.domain["kind"] == "interval" else task.domain["bound"])
     if design == "axes":
         return steepness**2 + size * noise.variance
     slope = steepness**2 / max(size - 1, 1)

@@ -47,16 +47,15 @@ class LilUcb(Averaging):
         return largest(state, index)
 
     def done(self, state: Tally) -> jax.Array:
-        others = jnp.sum(state.pulls) - state.pulls
-        dominates = jnp.any(state.pulls >= 1 + self.ratio * others)
-        return jnp.all(state.pulls > 0) & (dominates | self._separated(state))
+        return jnp.all(state.pulls > 0) & (jnp.any(self._dominates(state)) | self._separated(state))
 
     def recommend(self, state: Tally) -> jax.Array:
         """The arm pulled most when one dominates; otherwise the best so far."""
-        others = jnp.sum(state.pulls) - state.pulls
-        dominates = state.pulls >= 1 + self.ratio * others
-        best = jnp.argmax(jnp.where(state.pulls > 0, state.means, -jnp.inf))
+        dominates, best = self._dominates(state), jnp.argmax(jnp.where(state.pulls > 0, state.means, -jnp.inf))
         return jnp.where(jnp.any(dominates), jnp.argmax(dominates), best)
+
+    def _dominates(self, state: Tally) -> jax.Array:
+        return state.pulls >= 1 + self.ratio * (jnp.sum(state.pulls) - state.pulls)
 
     def _separated(self, state: Tally) -> jax.Array:
         means, radius = state.means, self._radius(state.pulls, self.failure / self.arms)

@@ -1,4 +1,4 @@
-"""LinUCB run by a curator with joint differential privacy. The curator hears every x and y raw.
+"""LinUCB run by a curator with joint differential privacy. The curator is told every x and y.
 
 Shariff and Sheffet, "Differentially private contextual linear bandits" (NeurIPS 2018), Algorithm 1 with Gaussian noise:
 

@@ -1,4 +1,4 @@
-"""Linear bandit optimisation by a curator who perturbs loss functions. The curator hears losses raw.
+"""Linear bandit optimisation by a curator who perturbs loss functions. The curator is told raw losses.
 
 Agarwal and Singh, "The price of differential privacy for online learning" (ICML 2017): a bandit algorithm is told
 <l_t + n_t, x_t> in place of <l_t, x_t>, with a fresh noise vector n_t. Black box: SCRiBLe (Abernethy, Hazan and

@@ -1,4 +1,4 @@
-"""EXP3 run by a curator with differential privacy: Laplace noise on every loss. The curator hears losses raw.
+"""EXP3 run by a curator with differential privacy: Laplace noise on every loss. The curator is told raw losses.
 
 Tossou and Dimitrakakis, "Achieving privacy in the adversarial multi-armed bandit" (AAAI 2017), DP-EXP3-Lap:
 
@@ -19,7 +19,6 @@ The constants of "published" are recalled and not yet checked against the printe
 """
 
 import math
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import jax
@@ -37,60 +36,43 @@ class Memo(NamedTuple):
     seal: jax.Array
 
 
-@dataclass(frozen=True, kw_only=True)
-class _PrivateExp3:
+@configuration("arms", "rule")
+class PrivateExp3:
+    """Exponential weights on losses with Laplace noise."""
+
     arms: int
+    rule: str
     epsilon: float
+    bound: float
+    gamma: float
 
     def init(self) -> State:
         return State(jnp.zeros(self.arms), jnp.asarray(1.0))
 
-    def _noisy(self, estimate: jax.Array, memo: Memo) -> jax.Array:
-        """The loss with Laplace noise for a sensitivity of 1."""
-        return loss_of(estimate) + jax.random.laplace(unsealed(memo.seal), dtype=estimate.dtype) / self.epsilon
-
-
-@configuration("arms")
-class PublishedPrivateExp3(_PrivateExp3):
-    """The published wrapper around the published EXP3."""
-
-    bound: float
-    gamma: float
-
     def ask(self, state: State, key: Key) -> Offer:
-        weights = jax.nn.softmax(-self.gamma / self.arms * state.losses)
-        return _offer((1 - self.gamma) * weights + self.gamma / self.arms, key)
+        if self.rule == "practical":
+            weights = jax.nn.softmax(-self._rate(state.round) * state.losses)
+        else:
+            weights = jax.nn.softmax(-self.gamma / self.arms * state.losses)
+            weights = (1 - self.gamma) * weights + self.gamma / self.arms
+        arm = categorical(key, weights)
+        return Offer(arm, Memo(arm, pick(weights, arm), sealed(key)), arm)
 
     def tell(self, state: State, memo: Memo, estimate: jax.Array) -> State:
-        gain = 1 - self._noisy(estimate, memo)
+        """The noise is for a sensitivity of 1, that of a loss."""
+        loss = loss_of(estimate) + jax.random.laplace(unsealed(memo.seal), dtype=estimate.dtype) / self.epsilon
+        if self.rule == "practical":
+            return charged(state, memo.arm, jnp.maximum(loss / memo.weight, -1 / self._rate(state.round)))
+        gain = 1 - loss
         inside = (gain >= -self.bound) & (gain <= 1 + self.bound)
         gain = jnp.where(inside, (gain + self.bound) / (1 + 2 * self.bound), 0.0)
         return charged(state, memo.arm, -gain / memo.weight)
-
-
-@configuration("arms")
-class PracticalPrivateExp3(_PrivateExp3):
-    """The same noise with a rate that follows its variance."""
-
-    def ask(self, state: State, key: Key) -> Offer:
-        return _offer(jax.nn.softmax(-self._rate(state.round) * state.losses), key)
-
-    def tell(self, state: State, memo: Memo, estimate: jax.Array) -> State:
-        loss = self._noisy(estimate, memo) / memo.weight
-        return charged(state, memo.arm, jnp.maximum(loss, -1 / self._rate(state.round)))
 
     def _rate(self, round: jax.Array) -> jax.Array:
         return jnp.sqrt(math.log(self.arms) / (self.arms * round * (1 + 2 / self.epsilon**2)))
 
 
-def _offer(weights: jax.Array, key: Key) -> Offer:
-    arm = categorical(key, weights)
-    return Offer(arm, Memo(arm, pick(weights, arm), sealed(key)), arm)
-
-
-def build(task: Task) -> PublishedPrivateExp3 | PracticalPrivateExp3:
-    if task.tuning["rule"] == "practical":
-        return PracticalPrivateExp3(arms=task.arms, epsilon=task.epsilon)
-    gamma = min(1.0, math.sqrt(task.arms * math.log(task.arms) / ((math.e - 1) * task.rounds)))
-    bound = math.log(task.rounds) / task.epsilon
-    return PublishedPrivateExp3(arms=task.arms, epsilon=task.epsilon, bound=bound, gamma=gamma)
+def build(task: Task) -> PrivateExp3:
+    arms, epsilon, rule = task.arms, task.epsilon, str(task.tuning["rule"])
+    gamma = min(1.0, math.sqrt(arms * math.log(arms) / ((math.e - 1) * task.rounds)))
+    return PrivateExp3(arms=arms, rule=rule, epsilon=epsilon, bound=math.log(task.rounds) / epsilon, gamma=gamma)

@@ -9,8 +9,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from sottovoce.learners.convex.regions.balls import BallRegion, BoxRegion
-from sottovoce.learners.convex.regions.base import Region, norm, on_sphere
+from sottovoce.learners.convex.regions.base import BallRegion, BoxRegion, Region, norm, on_sphere
 from sottovoce.learners.convex.regions.polytope import polytope
 from sottovoce.learners.convex.regions.simplex import SimplexRegion, helmert
 from sottovoce.protocol.errors import ConfigurationError, UnknownName
