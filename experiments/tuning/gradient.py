@@ -18,8 +18,8 @@ import numpy as np
 from sottovoce import halves, task
 from sottovoce.catalogue.task import Task
 from sottovoce.learners import uniform_of
+from sottovoce.sim.halves import user_of
 from sottovoce.sim.run import Case, simulate_grid
-from sottovoce.sim.users import user_of
 from sottovoce.sim.worlds import world_of
 
 SEED = 200

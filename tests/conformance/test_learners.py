@@ -13,7 +13,7 @@ from catalogue import PRESETS, Ready, ready
 from sottovoce.catalogue.task import algorithms
 from sottovoce.engine.complete import complete
 from sottovoce.engine.pytrees import join, split
-from sottovoce.engine.step import Report
+from sottovoce.engine.step import Answer
 from sottovoce.learners import LEARNERS, uniform_of
 from sottovoce.learners.base import Learner, Offer
 from sottovoce.sim.comparators import COMPARATORS
@@ -46,7 +46,7 @@ def publish(learner: Learner, state):
     return complete(learner).refresh(state)
 
 
-def first_report(each: Ready) -> tuple[Any, Report]:
+def first_report(each: Ready) -> tuple[Any, Answer]:
     """The state, and what the first person's report is told as."""
     with jax.enable_x64(True):
         key = simulation_key(0)

@@ -106,7 +106,7 @@ def test_seeds_draw_different_worlds_and_the_same_seed_the_same():
 def test_switching_arms_switch_but_the_best_stays_best():
     with jax.enable_x64(True):
         world = world_of("switching-arms", arms=4).sample(simulation_key(0))
-        means = np.stack([world.visit(jnp.asarray(t), simulation_key(0)).means for t in range(200)])
+        means = np.stack([world.visit(jnp.asarray(t), simulation_key(0)) for t in range(200)])
     best = int(world.best)
     assert np.all(means[:, best] - 0.2 == pytest.approx(np.delete(means, best, axis=1).max(axis=1)))
     switches = np.sum(np.diff(means[:, best]) != 0)

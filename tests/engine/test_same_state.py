@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from serving import ARMS, MODEL, contract
-from sottovoce.catalogue.resolve import mechanism_from
+from sottovoce.catalogue.task import learning_of, task_of
 from sottovoce.engine.complete import Complete, complete
 from sottovoce.engine.pytrees import stack
 from sottovoce.engine.schedule import Schedule
 from sottovoce.learners.base import configuration
 from sottovoce.privacy.domains import size
+from sottovoce.privacy.gates import mechanisms_of
 from sottovoce.protocol.contract import Contract
 from sottovoce.server.learn import leaves
 from sottovoce.server.learn.folding import Fold
@@ -84,16 +85,16 @@ class Recorder:
 
 def simulated(live: Contract) -> tuple[Any, list[tuple[jax.Array, int, bytes]]]:
     """One seed in the simulator: the state, and for each report the key of its offer, its gate and what was heard."""
-    learner, user, full = halves(live.task)
+    learner, user, full = halves(task_of(live))
     assert full is not None
-    run = Run(rounds=ROUNDS, seeds=1, publish_every=live.publish_every, checkpoints=2)
-    quieter = [Quieter(mechanism_from(live.task, gate), 0.3) for gate in live.gates[1:]]
+    run = Run(rounds=ROUNDS, seeds=1, publish_every=learning_of(live).publish_every, checkpoints=2)
+    quieter = [Quieter(mechanism, 0.3) for mechanism in mechanisms_of(live)[1:]]
     case = Case(learner, full, quieter)
     whole, gates = parts_of(case)
     setting = setting_of(case, user, run)._replace(domain=None)
     recorder = complete(Recorder(learner=whole, domain=full.domain))
     (key,), publish = run.seed_keys(), run.publish(whole)
-    cases, world = stack([(recorder, gates)]), world_of_task(live.task)
+    cases, world = stack([(recorder, gates)]), world_of_task(task_of(live))
     found = run_batch(setting, cases, world, run.seed_keys(), run.ends(), publish, None).state_of(0)
     state, messages, count = jax.tree.map(lambda leaf: leaf[0], found)
     keys = [round_keys(key, round) for round in range(int(count))]
@@ -105,8 +106,8 @@ def simulated(live: Contract) -> tuple[Any, list[tuple[jax.Array, int, bytes]]]:
 def journal_of(live: Contract, reports: list[tuple[jax.Array, int, bytes]], fold: Fold) -> list[Entry]:
     """The simulator's reports as the server journals them, each told to this fold before the next one is offered."""
     version, offered, entries = fold.publish().version, fold.progress.state, []
-    marks = Schedule(live.publish_every, fold.learner.growth).marks(ROUNDS)
-    lazy = live.publish_every > 1 or fold.learner.refreshes
+    marks = Schedule(learning_of(live).publish_every, fold.learner.growth).marks(ROUNDS)
+    lazy = learning_of(live).publish_every > 1 or fold.learner.refreshes
     for round, (key, gate, said) in enumerate(reports):
         offer = ask_once(fold.learner, offered if lazy else fold.progress.state, key)
         context = bytes.fromhex(version) if version else leaves.pack(Remembered(offer.memo, offer.arm))

@@ -192,7 +192,7 @@ def test_every_point_stays_in_the_region_when_the_minimum_is_far_outside(region:
 
 def heard(learner: Pyramid, means: list[float], fine: float, level: float) -> State:
     """A pyramid that has been heard enough but for one answer at its apex."""
-    needed = math.ceil(learner.care * learner.proxy * learner.logarithm / fine**2)
+    needed = math.ceil(learner.answers / fine**2)
     counts = jnp.array([needed - 1.0, needed, needed, needed])
     apex = learner.radius * jnp.array([0.6, 0.8])
     return learner.init()._replace(

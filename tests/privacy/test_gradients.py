@@ -10,7 +10,7 @@ from sottovoce.privacy.mechanisms import verify
 from sottovoce.privacy.reading import noise_of
 from sottovoce.protocol.errors import BrokenPromise
 from sottovoce.protocol.offers import GeneralizedModel
-from sottovoce.sim.users import user_of
+from sottovoce.sim.halves import user_of
 
 DIMENSION = 3
 

@@ -15,7 +15,7 @@ from serving import ARMS, MODEL, contract, created, honest
 from sottovoce.catalogue.resolve import mechanism_of
 from sottovoce.catalogue.task import algorithms, task
 from sottovoce.engine.schedule import Schedule
-from sottovoce.engine.weighing import can_weigh, weight_of
+from sottovoce.engine.step import can_weigh, weight_of
 from sottovoce.learners import LEARNERS, learner_of
 from sottovoce.privacy.gates import mechanisms_of
 from sottovoce.privacy.levels.mechanism import Levels

@@ -120,7 +120,7 @@ def test_one_gradient_moves_a_node_by_no_more_than_its_sensitivity():
         learner = ready("tree-bco", preset).learner
         ask, tell = jax.jit(learner.ask), jax.jit(learner.tell)
         offer = ask(learner.init(), simulation_key(3))
-        totals = [tell(learner.init(), offer.memo, jnp.asarray(reward)).tree.total for reward in (0.0, 1.0)]
+        totals = [tell(learner.init(), offer.memo, jnp.asarray(reward)).total for reward in (0.0, 1.0)]
         moved = float(jnp.linalg.norm(totals[0] - totals[1]))
         assert moved == pytest.approx(2 / learner.rho)
         if expected:
@@ -142,7 +142,7 @@ def test_elimination_publishes_each_reward_once_with_laplace_noise(preset: str):
     else:
         assert np.all(state.epoch == 1)  # its first epoch takes longer than this run
         assert np.all(state.noisy_sums == 0)
-    assert np.all(np.asarray(state.alive).sum(axis=1) >= 1)
+    assert np.all(np.asarray(state.active).sum(axis=1) >= 1)
 
 
 def test_elimination_never_drops_the_best_of_two_arms_without_reason():
@@ -150,7 +150,7 @@ def test_elimination_never_drops_the_best_of_two_arms_without_reason():
     each = ready("dp-successive-elimination", arms=2, rounds=3000)
     world = type(each.world)(arms=2, gap=0.0)
     trace = simulate(each.learner, each.user, world, rounds=3000, mechanism=None, seeds=32)
-    assert np.all(trace.state.alive)
+    assert np.all(trace.state.active)
 
 
 def test_private_exp3_at_a_huge_budget_hears_the_rewards():

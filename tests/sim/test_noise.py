@@ -9,7 +9,7 @@ from scipy import stats
 from sottovoce import Ball, Budget, Gradient, Interval, Moments, calibrate, privatise
 from sottovoce.privacy.mechanisms import MECHANISMS, name_of
 from sottovoce.privacy.reading import decode_messages
-from sottovoce.sim.channels import channel_of
+from sottovoce.sim.gates import channel_of
 from sottovoce.sim.random import simulation_key
 
 X = np.array([0.6, -0.3, 0.5])

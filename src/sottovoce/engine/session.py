@@ -7,7 +7,7 @@ import jax
 import numpy as np
 
 from sottovoce.engine import step
-from sottovoce.engine.complete import complete
+from sottovoce.engine.complete import Complete, complete
 from sottovoce.engine.pytrees import join, split
 from sottovoce.engine.schedule import Schedule
 from sottovoce.learners.base import Learner, Offer
@@ -51,7 +51,7 @@ class Session:
         self._seed, self._asked, self._last = seed, 0, 0
         self.reports = 0
         """How many were told."""
-        self.state = self._run(_start)
+        self.state = self._run(step.start)
         self._published = self.state
 
     def ask(self) -> Offer:
@@ -62,56 +62,36 @@ class Session:
     def tell(self, offer: Offer, estimate: Any, weight: float = 1.0) -> None:
         """What came of an offer; in any order, late or never. Nothing changes once the learner is done."""
         estimate = jax.tree.map(lambda number: np.asarray(number, float), estimate)
-        self.state, heard = self._run(_tell, self.state, offer.memo, estimate, float(weight))
-        self.reports += int(heard)
+        self.state, told = self._run(_tell, self.state, offer.memo, estimate, float(weight))
+        self.reports += int(told)
         if self._lazy and self._schedule.due(self.reports, self._last):
-            self.state = self._published = self._run(_refresh, self.state)
+            self.state = self._published = self._run(Complete.refresh, self.state)
             self._last = self.reports
 
     @property
     def done(self) -> bool:
         """Does the learner know enough? False for one that never stops."""
-        return bool(self._run(_done, self.state))
+        return bool(self._run(Complete.done, self.state))
 
     @property
     def recommendation(self) -> Any:
         """The arm, or the mask of arms, that the learner recommends by now; None where it recommends nothing."""
-        return self._run(_recommend, self.state)
+        return self._run(Complete.recommend, self.state)
 
-    def _run(self, compiled: Any, *arguments: Any) -> Any:
+    def _run(self, method: Any, *arguments: Any) -> Any:
         with jax.enable_x64(True):
-            return jax.tree.map(np.asarray, compiled(self._fixed, self._numbers, *arguments))
+            return jax.tree.map(np.asarray, _compiled(method, self._fixed, self._numbers, *arguments))
 
 
-_compiled = functools.partial(jax.jit, static_argnums=0)
-"""Functions of a learner's fixed part and its numbers, so that learners of one shape share what was compiled."""
+@functools.partial(jax.jit, static_argnums=(0, 1))
+def _compiled(method: Any, fixed: Any, numbers: Any, *arguments: Any) -> Any:
+    """A method of the learner that has this fixed part and these numbers: learners of one shape share the code."""
+    return method(join(numbers, fixed), *arguments)
 
 
-@_compiled
-def _start(fixed: Any, numbers: Any) -> Any:
-    return step.start(join(numbers, fixed))
+def _ask(learner: Complete, state: Any, seed: Any, turn: Any) -> Offer:
+    return learner.ask(state, jax.random.fold_in(jax.random.key(seed), turn))
 
 
-@_compiled
-def _ask(fixed: Any, numbers: Any, state: Any, seed: Any, turn: Any) -> Offer:
-    return join(numbers, fixed).ask(state, jax.random.fold_in(jax.random.key(seed), turn))
-
-
-@_compiled
-def _tell(fixed: Any, numbers: Any, state: Any, memo: Any, estimate: Any, weight: Any) -> tuple[Any, Any]:
-    return step.learn(join(numbers, fixed), state, step.Report(memo, estimate, weight))
-
-
-@_compiled
-def _refresh(fixed: Any, numbers: Any, state: Any) -> Any:
-    return join(numbers, fixed).refresh(state)
-
-
-@_compiled
-def _done(fixed: Any, numbers: Any, state: Any) -> jax.Array:
-    return join(numbers, fixed).done(state)
-
-
-@_compiled
-def _recommend(fixed: Any, numbers: Any, state: Any) -> jax.Array | None:
-    return join(numbers, fixed).recommend(state)
+def _tell(learner: Complete, state: Any, memo: Any, estimate: Any, weight: Any) -> tuple[Any, Any]:
+    return step.learn(learner, state, step.Answer(memo, estimate, weight))

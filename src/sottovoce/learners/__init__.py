@@ -26,7 +26,7 @@ LEARNERS: dict[str, Callable[[Task, Noise], Learner]] = {
     "exp3": exp3.build,
     "ucb": ucb.build,
     "kl-ucb": kl_ucb.build,
-    "kl-ucb-plus-plus": kl_ucb.build_plus_plus,
+    "kl-ucb-plus-plus": kl_ucb.build,
     "thompson": thompson.build,
     "lil-ucb": lil_ucb.build,
     "sequential-halving": sequential_halving.build,

@@ -8,13 +8,14 @@ from typing import Any, NamedTuple, Protocol, TypeVar, dataclass_transform
 import jax
 
 from sottovoce.privacy.noise import Noise
+from sottovoce.protocol.errors import ConfigurationError
 
 Key = jax.Array
 """A JAX random key."""
 
 
 class Offer(NamedTuple):
-    """What the server says before it hears: `public` goes to the person, `memo` comes back with the report."""
+    """What the server says first: `public` goes to the person, `memo` comes back with the report."""
 
     public: Any
     memo: Any = ()
@@ -99,8 +100,33 @@ def pick(values: jax.Array, index: jax.Array) -> jax.Array:
     return jax.numpy.sum(jax.numpy.where(jax.numpy.arange(len(values)) == index, values, 0))
 
 
-def largest_noise(noise: Noise, rounds: int) -> float:
-    """What no noise of the whole horizon exceeds, but for a chance of about 1/rounds."""
+def choose(claim: Any, this: Any, that: Any) -> Any:
+    """The first value where the claim is true, else the second, number by number.
+
+    >>> [float(number) for number in choose(False, (1.0, 2.0), (3.0, 4.0))]
+    [3.0, 4.0]
+    """
+    return jax.tree.map(lambda a, b: jax.numpy.where(claim, a, b), this, that)
+
+
+def loss_of(reward: jax.Array, middle: float = 0.5) -> jax.Array:
+    """The reward mirrored at the middle of its range, for papers that speak of losses. Slopes have the middle 0.
+
+    >>> loss_of(0.75)
+    0.25
+    """
+    return 2 * middle - reward
+
+
+def reach_of(noise: Noise, rounds: int, half: float = 0.5) -> float:
+    """How far an estimate gets from the middle of a range of this half width; but for a chance of about 1/rounds."""
+    if math.isfinite(noise.bound):
+        return noise.bound
     if noise.tail:
-        return noise.tail * math.log(rounds**2)
-    return math.sqrt(noise.variance * 2 * math.log(2 * rounds**2))
+        return half + noise.tail * math.log(rounds**2)
+    return half + math.sqrt(noise.variance * 2 * math.log(2 * rounds**2))
+
+
+def check_sub_gaussian(learner: str, noise: Noise) -> None:
+    if noise.tail:
+        raise ConfigurationError(f"{learner} needs sub-Gaussian estimates: mechanism levels or gaussian, not laplace")

@@ -41,13 +41,7 @@ class Batch(NamedTuple):
 
 
 def run_batch(
-    setting: Setting,
-    cases: Any,
-    world: World,
-    keys: jax.Array,
-    ends: NDArray,
-    publish: NDArray,
-    progress: Progress | None,
+    setting: Setting, cases: Any, world: World, keys: Any, ends: NDArray, publish: NDArray, progress: Progress | None
 ) -> Batch:
     """Play until the last checkpoint, or until every learner has stopped. `cases` are stacked (learner, gates)."""
     varying, fixed = split(cases)
@@ -73,9 +67,10 @@ class _Part:
     """A share of the seeds, carried through the rounds by one thread."""
 
     def __init__(self, setting: Setting, varying: Any, fixed: Any, world: World, keys: jax.Array) -> None:
-        self.setting, self.varying, self.fixed = setting, varying, fixed
-        self.world, self.world_fixed = _worlds_for(world, keys)
-        self.keys = keys
+        self.setting, self.varying, self.fixed, self.keys = setting, varying, fixed, keys
+        numbers, rest = split(world)
+        sample, shapes = _sampler(rest)
+        self.world, self.world_fixed = sample(numbers, keys), shapes[0]
         self.carry = begin_all(setting, fixed, self.world_fixed, varying, self.world, keys)
 
     def advance(self, steps: Steps) -> NDArray[np.float64]:
@@ -99,8 +94,7 @@ class _Part:
         return "stablehlo.custom_call" in advance_all.lower(*self._arguments(), *steps).as_text()
 
     def _arguments(self) -> tuple[Any, ...]:
-        fixed = (self.setting, self.fixed, self.world_fixed)
-        return (*fixed, self.varying, self.world, self.keys, self.carry)
+        return self.setting, self.fixed, self.world_fixed, self.varying, self.world, self.keys, self.carry
 
 
 def _shared_among_cores(part: Callable[[jax.Array], _Part], keys: jax.Array, steps: Steps) -> list[_Part]:
@@ -115,13 +109,6 @@ def _shared_among_cores(part: Callable[[jax.Array], _Part], keys: jax.Array, ste
     if others and start.calls_library(steps):
         return [part(keys)]
     return [start, *(part(share) for share in others)]
-
-
-def _worlds_for(world: World, keys: jax.Array) -> tuple[list[Any], Any]:
-    """One world per seed, split into its numbers and the rest."""
-    numbers, rest = split(world)
-    sample, shapes = _sampler(rest)
-    return sample(numbers, keys), shapes[0]
 
 
 @functools.lru_cache(maxsize=64)

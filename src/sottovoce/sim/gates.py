@@ -1,20 +1,76 @@
-"""What reports go through in a simulation: one mechanism for everybody, or quieter ones for some people."""
+"""What reports go through in a simulation: the laws of the mechanisms, seeded; quieter ones for some people."""
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
-from sottovoce.engine.weighing import weight_of
+from sottovoce.engine.step import weight_of
 from sottovoce.learners.base import Key, configuration
-from sottovoce.privacy.mechanisms import Mechanism
+from sottovoce.privacy.base import Law, Mechanism, Random
 from sottovoce.privacy.reading import noise_of
 from sottovoce.protocol.errors import ConfigurationError
-from sottovoce.sim.channels import channel_of
+from sottovoce.sim.random import normals
 
 CHOICE = 1
 """Folded into the key of a report to choose its gate, so that the noise is the same with and without quieter gates."""
+
+
+@dataclasses.dataclass(frozen=True)
+class JaxRandom:
+    """The randomness of one key."""
+
+    key: Key
+
+    def split(self) -> tuple["JaxRandom", "JaxRandom"]:
+        first, second = jax.random.split(self.key)
+        return JaxRandom(first), JaxRandom(second)
+
+    def uniforms(self, shape: tuple[int, ...]) -> jax.Array:
+        return jax.random.uniform(self.key, shape)
+
+    def normals(self, shape: tuple[int, ...]) -> jax.Array:
+        return normals(self.key, shape)
+
+    def laplaces(self, shape: tuple[int, ...]) -> jax.Array:
+        return jax.random.laplace(self.key, shape)
+
+
+@dataclasses.dataclass(frozen=True)
+class NoNoise:
+    """The non-private limit: the server reads the message itself."""
+
+    def draw(self, message: Any, random: Random) -> Any:
+        return message
+
+
+@jax.tree_util.register_pytree_node_class
+@dataclasses.dataclass(frozen=True)
+class Channel:
+    """From a message to the server's estimate of it: a pytree of the law's numbers, with its class as the structure."""
+
+    law: Law
+
+    def draw(self, message: Any, key: Key) -> Any:
+        return self.law.draw(message, JaxRandom(key))
+
+    def tree_flatten(self) -> tuple[list[Any], type[Any]]:
+        return list(vars(self.law).values()), type(self.law)
+
+    @classmethod
+    def tree_unflatten(cls, law: type[Any], numbers: Any) -> "Channel":
+        return cls(law(**dict(zip((field.name for field in dataclasses.fields(law)), numbers, strict=True))))
+
+
+def channel_of(mechanism: Mechanism | None) -> Channel:
+    """The simulated mechanism; None adds no noise.
+
+    >>> channel_of(None).draw(jnp.ones(2), jax.random.key(0)).tolist()
+    [1.0, 1.0]
+    """
+    return Channel(mechanism.law() if mechanism else NoNoise())
 
 
 class Quieter(NamedTuple):
@@ -35,13 +91,13 @@ class Gates:
     weights: tuple[float, ...] = ()
     """What a report through each channel weighs."""
 
-    def draw(self, message: jax.Array, key: Key) -> tuple[jax.Array, jax.Array | None]:
+    def draw(self, message: Any, key: Key) -> tuple[Any, jax.Array | None]:
         """The estimate of the message, and its weight (None: in full)."""
-        heard = [channel.draw(message, key) for channel in self.channels]
-        if len(heard) == 1:
-            return heard[0], None
+        estimates = [channel.draw(message, key) for channel in self.channels]
+        if len(estimates) == 1:
+            return estimates[0], None
         gate = self.choose(key)
-        return jnp.stack(heard)[gate], jnp.array(self.weights)[gate]
+        return jnp.stack(estimates)[gate], jnp.array(self.weights)[gate]
 
     def choose(self, key: Key) -> jax.Array:
         """Which channel this person uses."""

@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from sottovoce import users
 from sottovoce.catalogue.resolve import domain_of, mechanism_of
 from sottovoce.catalogue.task import Task, algorithm_of
 from sottovoce.learners import learner_of
@@ -9,16 +10,16 @@ from sottovoce.learners.base import Learner
 from sottovoce.privacy.mechanisms import Mechanism
 from sottovoce.privacy.noise import silence
 from sottovoce.privacy.reading import noise_of
-from sottovoce.sim.comparators import comparator_of
-from sottovoce.sim.users import user_of
-from sottovoce.users import LocalUser
+from sottovoce.protocol.links import link_of
+from sottovoce.sim.comparators import COMPARATORS
+from sottovoce.sim.comparators.raw import RawUser
 
 
 class Halves(NamedTuple):
     """A learner, its user, and the mechanism between them (None: no noise, in simulation only)."""
 
     learner: Learner
-    user: LocalUser
+    user: users.LocalUser
     mechanism: Mechanism | None
 
 
@@ -30,7 +31,20 @@ def halves(task: Task, *, private: bool = True) -> Halves:
     2
     """
     if algorithm_of(task.learner).trust != "local":
-        return Halves(*comparator_of(task), None)
+        return Halves(COMPARATORS[task.learner](task), user_of(task), None)
     mechanism = mechanism_of(task) if private else None
     noise = noise_of(mechanism) if mechanism else silence(domain_of(task))
     return Halves(learner_of(task, noise), user_of(task), mechanism)
+
+
+def user_of(task: Task) -> users.LocalUser:
+    """The user that a task declares; a device gets its user from a contract instead.
+
+    >>> from sottovoce import task
+    >>> user_of(task("tsallis-inf", arms=3, rounds=10, epsilon=1.0))
+    ScalarUser(domain=Interval(low=0.0, high=1.0))
+    """
+    link = link_of(task.tuning) if "link" in task.tuning else None
+    if task.user == "raw":
+        return RawUser(link.high if link else float(task.domain.get("reward_bound", 1.0)))
+    return users.user_of(task.user, domain_of(task), link)

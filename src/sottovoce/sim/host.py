@@ -42,21 +42,15 @@ def simulate_on_host(
     with jax.enable_x64(True):
         setting, (whole, gates) = setting_of(case, user, run), parts_of(case)
         ends, publish = run.ends(), run.publish(whole)
-        regrets, states, samples, gaps = [], [], [], []
+        found = []
         for key in run.seed_keys():
             here = world_for(world, key)
-            carry = begin(setting, whole, gates, here, key)
-            regret = []
+            carry, regret = begin(setting, whole, gates, here, key), []
             for round in range(run.rounds):
                 carry = play_round(setting, whole, gates, here, key, carry, jnp.asarray(round))
                 if setting.lazy and publish[round]:
                     carry = publish_carry(whole, carry)
                 watch(round, carry.state)
                 regret.append(float(jnp.max(carry.regret)))
-            regrets.append([regret[end - 1] for end in ends])
-            states.append(carry.state)
-            samples.append(float(carry.samples))
-            gaps.append(gaps_of(here))
-        state = jax.tree.map(lambda *leaves: np.stack(leaves), *states)
-        known = None if gaps[0] is None else np.array(gaps)
-        return trace_of(whole, ends, np.array(regrets), state, np.array(samples), known)
+            found.append((np.array(regret)[ends - 1], carry.state, carry.samples, gaps_of(here)))
+        return trace_of(whole, ends, *jax.tree.map(lambda *leaves: np.stack(leaves), *found))

@@ -10,7 +10,8 @@ from jax import lax
 
 from sottovoce.engine.complete import Complete
 from sottovoce.engine.pytrees import join
-from sottovoce.engine.step import Report, learn, start
+from sottovoce.engine.step import Answer, learn, start
+from sottovoce.learners.base import choose
 from sottovoce.sim.gates import Gates
 from sottovoce.sim.random import round_keys
 from sottovoce.sim.worlds.base import shown_of
@@ -35,9 +36,6 @@ class Carry(NamedTuple):
     regret: Any
     samples: Any
     """How many people have answered; fewer than the rounds once a learner has stopped."""
-
-
-# --- the compiled loop: axes are (cases, seeds) ----------------------------------------------------------------------
 
 
 @functools.partial(jax.jit, static_argnums=(0, 1, 2))
@@ -81,9 +79,6 @@ def _over_grid(setting: Setting, function: Callable[..., Carry], *, carry: bool 
     return jax.vmap(over_seeds, (0, None, None, *extra), axis_size=setting.cases)
 
 
-# --- one round, as on the wire ---------------------------------------------------------------------------------------
-
-
 def begin(setting: Setting, learner: Complete, gates: Gates, world: Any, key: jax.Array) -> Carry:
     """What there is before the first round."""
     state = start(learner)
@@ -95,8 +90,8 @@ def begin(setting: Setting, learner: Complete, gates: Gates, world: Any, key: ja
 
 def answer(
     setting: Setting, learner: Complete, gates: Gates, world: Any, key: jax.Array, carry: Carry, round: jax.Array
-) -> tuple[Report, jax.Array]:
-    """Offer, choice, outcome, private report: what the server hears of it, and the regret of the choice."""
+) -> tuple[Answer, jax.Array]:
+    """Offer, choice, outcome, private report: what the server is told of it, and the regret of the choice."""
     keys = round_keys(key, round)
     offer = learner.ask(carry.published if setting.lazy else carry.state, keys.ask)
     context = world.visit(round, keys.visit)
@@ -104,9 +99,9 @@ def answer(
     action = setting.user.act(offer.public, shown, jax.random.uniform(keys.act))
     outcome = world.outcome(context, action, keys.outcome)
     message = setting.user.message(offer.public, shown, action, outcome)
-    heard, weight = gates.draw(message, keys.report)
-    estimate = heard if setting.domain is None else setting.domain.extract(heard)
-    return Report(offer.memo, estimate, weight), world.regret(context, action)
+    estimate, weight = gates.draw(message, keys.report)
+    estimate = estimate if setting.domain is None else setting.domain.extract(estimate)
+    return Answer(offer.memo, estimate, weight), world.regret(context, action)
 
 
 def play_round(
@@ -117,13 +112,10 @@ def play_round(
     queue, due, arrived = _post(setting.delay, carry.queue, report, round)
     state, _ = learn(learner, carry.state, due, arrived)
     after = Carry(state, carry.published, queue, carry.regret + regret, carry.samples + 1)
-    if not learner.stops:
-        return after
-    done = learner.done(carry.state)
-    return jax.tree.map(lambda old, new: jnp.where(done, old, new), carry, after)
+    return choose(learner.done(carry.state), carry, after) if learner.stops else after
 
 
-def _post(delay: int, queue: Any, report: Report, round: jax.Array) -> tuple[Any, Report, Any]:
+def _post(delay: int, queue: Any, report: Answer, round: jax.Array) -> tuple[Any, Answer, Any]:
     """The queue with this report in it, the report that leaves it, and whether there is one: none in the beginning."""
     if not delay:
         return queue, report, True

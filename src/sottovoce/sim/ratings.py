@@ -6,8 +6,9 @@ ten are the first ten of that person in the order of `u.data`, so `ua.base` foll
 recbole 1.2.1, its singular values are those which the authors print as their ground truth, in all digits.
 """
 
-from collections import Counter
+import itertools
 from importlib import metadata
+from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,6 +35,9 @@ MISSING = (
 )
 
 
+Row = tuple[int, int, float]
+
+
 class Ratings(NamedTuple):
     """The lines of `ua.base`: numbers of persons and movies start at 1, ratings are 1 to 5."""
 
@@ -47,10 +51,12 @@ class Ratings(NamedTuple):
 def ratings_of(path: str = "") -> Ratings:
     """The ratings of `ua.base`, from this file or folder, or without one from the installed package recbole."""
     file = _within(Path(path)) if path else _in_recbole()
-    rows = _rows(file)
-    if file.name == "ua.base":
-        return _columns(rows, "ua.base")
-    return _columns(_without_test(rows), f"ua.base, made from {'u.data' if path else _recbole()}")
+    rows, source = _rows(file), "ua.base"
+    if file.name != "ua.base":
+        origin = "u.data" if path else f"the u.data in recbole {metadata.version('recbole')}"
+        rows, source = _without_test(rows), f"ua.base, made from {origin}"
+    users, movies, stars = np.array(rows, float).reshape(-1, 3).T
+    return Ratings(users.astype(int), movies.astype(int), stars, source)
 
 
 def _within(path: Path) -> Path:
@@ -75,11 +81,7 @@ def _in_recbole() -> Path:
     return found[0]
 
 
-def _recbole() -> str:
-    return f"the u.data in recbole {metadata.version('recbole')}"
-
-
-def _rows(file: Path) -> list[tuple[int, int, float]]:
+def _rows(file: Path) -> list[Row]:
     """Person, movie, rating of every line; recbole's file has a line of names above them."""
     lines = file.read_text(encoding="utf-8").splitlines()
     if lines and lines[0].startswith("user_id"):
@@ -93,17 +95,7 @@ def _rows(file: Path) -> list[tuple[int, int, float]]:
     return rows
 
 
-def _without_test(rows: list[tuple[int, int, float]]) -> list[tuple[int, int, float]]:
+def _without_test(rows: list[Row]) -> list[Row]:
     """`ua.base` from `u.data`: without the first ten lines of each person, in order."""
-    seen: Counter[int] = Counter()
-    kept = []
-    for row in rows:
-        seen[row[0]] += 1
-        if seen[row[0]] > HELD_OUT:
-            kept.append(row)
-    return sorted(kept)
-
-
-def _columns(rows: list[tuple[int, int, float]], source: str) -> Ratings:
-    users, movies, stars = zip(*rows, strict=True) if rows else ((), (), ())
-    return Ratings(np.array(users, int), np.array(movies, int), np.array(stars, float), source)
+    persons = itertools.groupby(sorted(rows, key=itemgetter(0)), itemgetter(0))  # the order of each stays
+    return sorted(row for _, own in persons for row in itertools.islice(own, HELD_OUT, None))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sottovoce.engine.complete import Complete, complete
 from sottovoce.engine.pytrees import stack
 from sottovoce.engine.schedule import Schedule
-from sottovoce.engine.weighing import can_weigh
+from sottovoce.engine.step import can_weigh
 from sottovoce.learners.base import Learner
 from sottovoce.privacy.mechanisms import Mechanism
 from sottovoce.protocol.errors import ConfigurationError
@@ -91,9 +91,9 @@ def simulate(
     >>> trace.regret.shape
     (2, 100)
     """
-    run = Run(rounds=rounds, seeds=seeds, seed=seed, publish_every=publish_every, delay=delay, checkpoints=checkpoints)
-    (trace,) = run_grid([Case(learner, mechanism, quieter)], user, world, run, progress)
-    return trace
+    numbers = {"publish_every": publish_every, "delay": delay, "checkpoints": checkpoints}
+    case = Case(learner, mechanism, quieter)
+    return simulate_grid([case], user, world, progress=progress, rounds=rounds, seeds=seeds, seed=seed, **numbers)[0]
 
 
 def simulate_grid(
@@ -103,12 +103,7 @@ def simulate_grid(
 
     The numbers are those of `Run`: rounds, seeds, seed, publish_every, delay, checkpoints.
     """
-    return run_grid(cases, user, world, Run(**numbers), progress)
-
-
-def run_grid(
-    cases: Sequence[Case], user: LocalUser, world: World, run: Run, progress: Progress | None = None
-) -> list[Trace]:
+    run = Run(**numbers)
     with jax.enable_x64(True):
         parts = [parts_of(case) for case in cases]
         setting = setting_of(cases[0], user, run)._replace(cases=len(cases))

@@ -15,7 +15,7 @@ from sottovoce.privacy.mechanisms import LARGEST_EPSILON
 from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.report.confidence import clopper_pearson, student_quantile
 from sottovoce.sim.batch import Progress
-from sottovoce.sim.channels import channel_of
+from sottovoce.sim.gates import channel_of
 from sottovoce.sim.halves import halves
 from sottovoce.sim.run import Case, simulate_grid
 from sottovoce.sim.worlds import World

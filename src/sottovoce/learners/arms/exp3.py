@@ -17,8 +17,7 @@ import jax
 import jax.numpy as jnp
 
 from sottovoce.catalogue.task import Task
-from sottovoce.learners.base import Key, Offer, categorical, configuration, largest_noise, pick
-from sottovoce.learners.losses import loss_of
+from sottovoce.learners.base import Key, Offer, categorical, configuration, loss_of, pick, reach_of
 from sottovoce.privacy.noise import Noise
 
 
@@ -52,12 +51,14 @@ class Exp3:
     def tell(self, state: State, memo: Memo, estimate: jax.Array) -> State:
         loss = (loss_of(estimate) - 0.5) / (2 * self.reach) + 0.5
         loss = loss if self.bounded else jnp.clip(loss, 0.0, 1.0)
-        played = jnp.arange(self.arms) == memo.arm
-        return State(state.losses + jnp.where(played, loss / memo.weight, 0.0), state.round + 1)
+        return charged(state, memo.arm, loss / memo.weight)
+
+
+def charged(state: State, arm: jax.Array, loss: jax.Array) -> State:
+    """One round later, with this loss of the arm played."""
+    played = jnp.arange(len(state.losses)) == arm
+    return State(state.losses + jnp.where(played, loss, 0.0), state.round + 1)
 
 
 def build(task: Task, noise: Noise) -> Exp3:
-    """The learner for this task and this noise."""
-    bounded = math.isfinite(noise.bound)
-    reach = noise.bound if bounded else 0.5 + largest_noise(noise, task.rounds)
-    return Exp3(arms=task.arms, bounded=bounded, reach=reach)
+    return Exp3(arms=task.arms, bounded=math.isfinite(noise.bound), reach=reach_of(noise, task.rounds))

@@ -17,7 +17,6 @@ the horizon T and is minimax optimal too. Its level depends on the arm: with y =
 """
 
 import math
-from dataclasses import replace
 
 import jax
 import jax.numpy as jnp
@@ -25,15 +24,14 @@ from jax import lax
 
 from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Offer, configuration
-from sottovoce.learners.tally import Tally, blank, heard, largest
+from sottovoce.learners.tally import Averaging, Tally, largest
 from sottovoce.privacy.noise import Noise
 
 
 @configuration("arms", "bounded")
-class KlUcb:
+class KlUcb(Averaging):
     """Plays the arm with the largest Kullback-Leibler upper bound."""
 
-    arms: int
     bounded: bool
     exploration: float
     horizon: float
@@ -41,23 +39,17 @@ class KlUcb:
     proxy: float
     tail: float
 
-    def init(self) -> Tally:
-        return blank(self.arms)
-
     def ask(self, state: Tally, key: Key) -> Offer:
         pulls = jnp.maximum(state.pulls, 1.0)
-        mean = state.means
         level = jnp.where(self.horizon > 0, self._known_horizon(pulls), self._anytime(pulls)) / pulls
-        index = self._bernoulli(mean, level) if self.bounded else self._gaussian(mean, level)
-        return largest(state, index)
-
-    def memo_of(self, arm: jax.Array) -> jax.Array:
-        return arm
+        if self.bounded:
+            return largest(state, self._bernoulli(state.means, level))
+        return largest(state, state.means + jnp.sqrt(2 * self.proxy * level) + self.tail * level)
 
     def tell(self, state: Tally, memo: jax.Array, estimate: jax.Array) -> Tally:
         """Bounded estimates are mapped from their range to [0, 1]."""
         reward = 0.5 + (estimate - 0.5) / (2 * self.reach) if self.bounded else estimate
-        return heard(state, memo, reward)
+        return super().tell(state, memo, reward)
 
     def _anytime(self, pulls: jax.Array) -> jax.Array:
         time = jnp.sum(pulls)
@@ -79,24 +71,15 @@ class KlUcb:
 
         return lax.fori_loop(0, 24, halve, (p, jnp.full_like(p, 1 - 1e-12)))[0]
 
-    def _gaussian(self, mean: jax.Array, level: jax.Array) -> jax.Array:
-        return mean + jnp.sqrt(2 * self.proxy * level) + self.tail * level
-
 
 def build(task: Task, noise: Noise) -> KlUcb:
-    """The learner for this task and this noise."""
     bounded = math.isfinite(noise.bound)
     return KlUcb(
         arms=task.arms,
         bounded=bounded,
         exploration=float(task.tuning.get("exploration", 0.0)),
-        horizon=0.0,
+        horizon=float(task.rounds) if task.learner == "kl-ucb-plus-plus" else 0.0,
         reach=noise.bound if bounded else 1.0,
         proxy=noise.proxy,
         tail=noise.tail,
     )
-
-
-def build_plus_plus(task: Task, noise: Noise) -> KlUcb:
-    """kl-UCB++: the same learner, told the horizon."""
-    return replace(build(task, noise), horizon=float(task.rounds))

@@ -69,7 +69,6 @@ class Thompson:
 
 
 def build(task: Task, noise: Noise) -> Thompson:
-    """The learner for this task and this noise."""
     if noise.tail:
         raise ConfigurationError("thompson has no posterior for Laplace noise; use mechanism levels or gaussian")
     bounded = math.isfinite(noise.bound)

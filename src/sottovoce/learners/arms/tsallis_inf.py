@@ -24,8 +24,7 @@ import jax
 import jax.numpy as jnp
 
 from sottovoce.catalogue.task import Task
-from sottovoce.learners.base import Key, Offer, categorical, configuration, largest_noise, pick
-from sottovoce.learners.losses import loss_of
+from sottovoce.learners.base import Key, Offer, categorical, configuration, loss_of, pick, reach_of
 from sottovoce.privacy.noise import Noise
 
 
@@ -104,13 +103,11 @@ def tsallis_weights(losses: jax.Array, rate: jax.Array, guess: jax.Array) -> tup
 
 
 def build(task: Task, noise: Noise) -> TsallisInf:
-    """The learner for this task and this noise."""
-    bounded = math.isfinite(noise.bound)
-    reach = noise.bound if bounded else 0.5 + largest_noise(noise, task.rounds)
+    reach = reach_of(noise, task.rounds)
     return TsallisInf(
         arms=task.arms,
         estimator=str(task.tuning["estimator"]),
         second_moment=min(noise.bound**2, 0.25 + noise.variance),
         reach=reach,
-        clip=math.inf if bounded else reach,
+        clip=math.inf if math.isfinite(noise.bound) else reach,
     )

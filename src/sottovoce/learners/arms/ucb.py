@@ -10,26 +10,21 @@ as in the paper, reach^2 for randomised response (Hoeffding). Laplace noise is n
 term.
 """
 
-import jax
 import jax.numpy as jnp
 
 from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Offer, configuration
-from sottovoce.learners.tally import Tally, blank, heard, largest
+from sottovoce.learners.tally import Averaging, Tally, largest
 from sottovoce.privacy.noise import Noise
 
 
 @configuration("arms")
-class Ucb:
+class Ucb(Averaging):
     """Plays the arm with the largest mean plus deviation."""
 
-    arms: int
     exploration: float
     proxy: float
     tail: float
-
-    def init(self) -> Tally:
-        return blank(self.arms)
 
     def ask(self, state: Tally, key: Key) -> Offer:
         pulls = jnp.maximum(state.pulls, 1.0)
@@ -37,14 +32,7 @@ class Ucb:
         index = state.means + jnp.sqrt(2 * self.proxy * level) + self.tail * level
         return largest(state, index)
 
-    def memo_of(self, arm: jax.Array) -> jax.Array:
-        return arm
-
-    def tell(self, state: Tally, memo: jax.Array, estimate: jax.Array) -> Tally:
-        return heard(state, memo, estimate)
-
 
 def build(task: Task, noise: Noise) -> Ucb:
-    """The learner for this task and this noise."""
     exploration = float(task.tuning["exploration"])
     return Ucb(arms=task.arms, exploration=exploration, proxy=noise.proxy, tail=noise.tail)

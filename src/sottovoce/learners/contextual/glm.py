@@ -37,7 +37,7 @@ import jax
 import jax.numpy as jnp
 
 from sottovoce.catalogue.task import Task
-from sottovoce.learners.base import Key, Offer, configuration
+from sottovoce.learners.base import Key, Offer, choose, configuration
 from sottovoce.learners.contextual import gradient
 from sottovoce.learners.linalg import inverse
 from sottovoce.privacy.domains import MomentEstimate, shorten
@@ -106,8 +106,7 @@ class ConfidentGlm:
         ridge = jnp.maximum(2 * spectral, 1.0)
         precision, definite = inverse(state.gram + ridge * jnp.eye(self.dimension))
         width = self.beta_scale * self.width(state, ridge, spectral)
-        model = Model(precision @ state.moment, precision, width)
-        return state._replace(model=jax.tree.map(lambda new, old: jnp.where(definite, new, old), model, state.model))
+        return state._replace(model=choose(definite, Model(precision @ state.moment, precision, width), state.model))
 
     def width(self, state: State, ridge: jax.Array, spectral: jax.Array) -> jax.Array:
         """The radius beta_t of the confidence ellipsoid around theta~_t."""
@@ -128,7 +127,6 @@ class ConfidentGlm:
 
 
 def build(task: Task, noise: Noise) -> ConfidentGlm | gradient.PrivateGradient:
-    """The learner for this task and this noise."""
     rule = task.tuning["rule"]
     if rule == "gradient":
         return gradient.build(task, noise)

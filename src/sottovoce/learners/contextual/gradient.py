@@ -66,17 +66,11 @@ class PrivateGradient:
 
 
 def build(task: Task, noise: Noise) -> PrivateGradient:
-    """The learner for this task and this noise."""
     link, d = link_of(task.tuning), task.dimension
     number = {name: float(value) for name, value in task.tuning.items() if not isinstance(value, str)}
     c = number["step"] * d / link.least_slope
     own = link.deviation**2 / d  # what the reward's own noise adds to a coordinate of the gradient
     start = number["prior"] * c**2 * (noise.variance + own) * d / link.radius**2
     return PrivateGradient(
-        dimension=d,
-        c=c,
-        start=start,
-        radius=link.radius,
-        recency=number["recency"],
-        explore=number["explore"],
+        dimension=d, c=c, start=start, radius=link.radius, recency=number["recency"], explore=number["explore"]
     )

@@ -22,13 +22,13 @@ At zero noise both rules are the usual LinUCB with ridge 1.
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
 from sottovoce.catalogue.task import Task
-from sottovoce.learners.base import Key, Offer, configuration
+from sottovoce.learners.base import Key, Offer, choose, configuration
 from sottovoce.learners.linalg import inverse, ridge_inverse
 from sottovoce.privacy.domains import MomentEstimate
 from sottovoce.privacy.noise import Noise
@@ -49,10 +49,9 @@ class SummedMoments:
     dimension: int
     growth: float
 
-    def _start(self, explore: float) -> State:
+    def init(self) -> State:
         d = self.dimension
-        model = LinearModel(jnp.zeros(d), jnp.eye(d), jnp.ones(()), jnp.full((), explore))
-        return State(jnp.zeros((d, d)), jnp.zeros(d), jnp.zeros(()), model)
+        return State(jnp.zeros((d, d)), jnp.zeros(d), jnp.zeros(()), first_model(d))
 
     def ask(self, state: State, key: Key) -> Offer:
         return Offer(state.model)
@@ -70,14 +69,9 @@ class PaperLinUcb(SummedMoments):
     alpha: float
     rounds: float
 
-    def init(self) -> State:
-        return self._start(explore=0.0)
-
     def refresh(self, state: State) -> State:
         ridge = jnp.maximum(2 * self._spectral_noise(state.reports), 1.0)
-        precision, definite = inverse(state.gram + ridge * jnp.eye(self.dimension))
-        model = LinearModel(precision @ state.moment, precision, self._width(state.reports + 1), jnp.zeros(()))
-        return state._replace(model=jax.tree.map(lambda new, old: jnp.where(definite, new, old), model, state.model))
+        return state._replace(model=definite_model(state, ridge, self._width(state.reports + 1), state.model))
 
     def _spectral_noise(self, time: jax.Array) -> jax.Array:
         return self.sigma * jnp.sqrt(time) * (4 * math.sqrt(self.dimension) + 2 * jnp.log(2 * self.rounds / self.alpha))
@@ -98,20 +92,31 @@ class PracticalLinUcb(SummedMoments):
     bonus: float
     warm: float
 
-    def init(self) -> State:
-        return self._start(explore=1.0)
-
     def refresh(self, state: State) -> State:
-        d, time = self.dimension, state.reports
-        ridge = 1 + self.ridge * self.deviation * jnp.sqrt(2 * d * time)
-        precision = ridge_inverse(state.gram, ridge)
-        width = self.bonus * (jnp.sqrt(ridge) + jnp.sqrt(d * jnp.log1p(time / d)))
-        explore = jnp.where(time < self.warm * d, 1.0, 0.0)
-        return state._replace(model=LinearModel(precision @ state.moment, precision, width, explore))
+        ridge = 1 + self.ridge * self.deviation * jnp.sqrt(2 * self.dimension * state.reports)
+        return state._replace(model=practical_model(state, ridge, state.reports, self.bonus, self.warm))
+
+
+def first_model(dimension: int) -> LinearModel:
+    """Before anything is known: explore."""
+    return LinearModel(jnp.zeros(dimension), jnp.eye(dimension), jnp.ones(()), jnp.ones(()))
+
+
+def definite_model(sums: Any, ridge: jax.Array, width: jax.Array, last: LinearModel) -> LinearModel:
+    """The model of these sums; the last one where noise leaves the matrix indefinite."""
+    precision, definite = inverse(sums.gram + ridge * jnp.eye(len(sums.moment)))
+    return choose(definite, LinearModel(precision @ sums.moment, precision, width, jnp.zeros(())), last)
+
+
+def practical_model(sums: Any, ridge: jax.Array, time: jax.Array, bonus: float, warm: float) -> LinearModel:
+    """The model of these sums by the practical rule."""
+    d, precision = len(sums.moment), ridge_inverse(sums.gram, ridge)
+    width = bonus * (jnp.sqrt(ridge) + jnp.sqrt(d * jnp.log1p(time / d)))
+    explore = jnp.where(time < warm * d, 1.0, 0.0)
+    return LinearModel(precision @ sums.moment, precision, width, explore)
 
 
 def build(task: Task, noise: Noise) -> PaperLinUcb | PracticalLinUcb:
-    """The learner for this task and this noise."""
     tuning = dict(task.tuning)
     if tuning.pop("rule") == "paper":
         return PaperLinUcb(

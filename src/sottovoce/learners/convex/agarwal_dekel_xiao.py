@@ -18,7 +18,6 @@ from sottovoce.privacy.noise import Noise
 
 
 def build(task: Task, noise: Noise) -> SphereDescent:
-    """The learner for this task and this noise."""
     region, scales = region_of(task.region, task.dimension), scales_of(task, noise)
     paper = task.tuning["rule"] == "paper"
     if paper:

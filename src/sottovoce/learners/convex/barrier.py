@@ -20,10 +20,9 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from sottovoce.learners.base import Key, Offer, configuration
+from sottovoce.learners.base import Key, Offer, configuration, loss_of
 from sottovoce.learners.convex.regions import on_sphere
 from sottovoce.learners.linalg import cholesky, damped_newton, solve_transposed
-from sottovoce.learners.losses import loss_of
 
 NEWTON_STEPS = 4
 

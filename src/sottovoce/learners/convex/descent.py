@@ -1,5 +1,6 @@
 """What the gradient methods share: an iterate, a clock, and how long a step is."""
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import jax
@@ -11,17 +12,22 @@ class State(NamedTuple):
     round: jax.Array
 
 
-def start(size: int) -> State:
-    """At the origin, in the first round."""
-    return State(jnp.zeros(size), jnp.ones(()))
+@dataclass(frozen=True, kw_only=True)
+class Descent:
+    """Steps of `rate` for convex losses, of rate/(strength (t + offset)) for strongly convex ones (strength > 0)."""
 
+    region: Any
+    explore: float
+    rate: float
+    strength: float
+    offset: float
 
-def descend(state: State, gradient: jax.Array, region: Any, shrink: Any, step: jax.Array) -> State:
-    """One step against the gradient, projected on the shrunken region."""
-    return State(region.project(state.iterate - step * gradient, shrink), state.round + 1)
+    def init(self) -> State:
+        return State(jnp.zeros(self.region.size), jnp.ones(()))
 
-
-def step_size(rate: Any, strength: Any, offset: Any, time: jax.Array) -> jax.Array:
-    """`rate` for convex losses; rate/(strength (time + offset)) for strongly convex ones (strength above 0)."""
-    falling = rate / jnp.maximum(strength * (time + offset), 1e-300)
-    return jnp.where(strength > 0, falling, rate)
+    def _descended(self, state: State, gradient: jax.Array) -> State:
+        """One step against the gradient, projected on the region shrunken by `explore`."""
+        falling = self.rate / jnp.maximum(self.strength * (state.round + self.offset), 1e-300)
+        step = jnp.where(self.strength > 0, falling, self.rate)
+        shrink = 1 - self.explore / self.region.inner
+        return State(self.region.project(state.iterate - step * gradient, shrink), state.round + 1)

@@ -10,31 +10,19 @@ Algorithm 1. The descent, C, B, G and b are those of `one_point`.
 import math
 
 from sottovoce.catalogue.task import Task
-from sottovoce.learners.convex.one_point import Scales, SphereDescent, explored, scales_of
-from sottovoce.learners.convex.regions import Region, region_of
+from sottovoce.learners.convex.one_point import SphereDescent, explored, scales_of
+from sottovoce.learners.convex.regions import region_of
 from sottovoce.privacy.noise import Noise
 
 
 def build(task: Task, noise: Noise) -> SphereDescent:
-    """The learner for this task and this noise."""
     region, scales = region_of(task.region, task.dimension), scales_of(task, noise)
-    explore = explored(task, region, _rho(task, region, scales))
-    swing = region.size * scales.bound / explore  # the root mean square of a gradient
-    rate = float(region.outer) / (swing * math.sqrt(task.rounds))
-    return SphereDescent(
-        region=region,
-        explore=explore,
-        rate=float(task.tuning["pace"]) * rate,
-        strength=0.0,
-        offset=0.0,
-        middle=scales.middle,
-    )
-
-
-def _rho(task: Task, region: Region, scales: Scales) -> float:
-    inner, product = float(region.inner), float(region.outer) * region.size * scales.bound
+    inner, outer, size = float(region.inner), float(region.outer), region.size
     if task.tuning["rule"] == "paper":
-        square = product * inner / (3 * (scales.steepness * inner + scales.bound))
+        square = outer * size * scales.bound * inner / (3 * (scales.steepness * inner + scales.bound))
     else:
-        square = product / scales.bias(region)
-    return task.rounds**-0.25 * math.sqrt(square)
+        square = outer * size * scales.bound / scales.bias(region)
+    explore = explored(task, region, task.rounds**-0.25 * math.sqrt(square))
+    swing = size * scales.bound / explore  # the root mean square of a gradient
+    rate = float(task.tuning["pace"]) * (outer / (swing * math.sqrt(task.rounds)))
+    return SphereDescent(region=region, explore=explore, rate=rate, strength=0.0, offset=0.0, middle=scales.middle)

@@ -16,7 +16,6 @@ from sottovoce.privacy.noise import Noise
 
 
 def build(task: Task, noise: Noise) -> BarrierDescent:
-    """The learner for this task and this noise."""
     region, scales = region_of(task.region, task.dimension), scales_of(task, noise)
     condition = region.nu + 2 * float(task.tuning["smoothness"]) / scales.strength
     spread = math.sqrt(condition * math.log(max(task.rounds, 2)) / (2 * task.rounds))

@@ -16,15 +16,16 @@ uses: fewer answers for each cut, without that guarantee.
 Departures: late answers of an earlier epoch are dropped, since they were asked at points that no longer matter.
 """
 
+import math
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
 from sottovoce.catalogue.task import Task
-from sottovoce.learners.base import Key, Offer, configuration, pick
+from sottovoce.learners.base import Key, Offer, check_sub_gaussian, configuration, loss_of, pick
 from sottovoce.learners.convex.regions import region_of
-from sottovoce.learners.losses import loss_of
 from sottovoce.privacy.noise import Noise
 from sottovoce.protocol.errors import ConfigurationError
 
@@ -45,19 +46,28 @@ class Memo(NamedTuple):
     epoch: jax.Array
 
 
-@configuration()
-class IntervalSearch:
-    """Samples three points of an interval and cuts off a quarter that cannot hold the minimum."""
+@dataclass(frozen=True, kw_only=True)
+class Search:
+    """What both searches of Agarwal et al. share."""
 
     region: Any
-    proxy: float
-    """s^2"""
-    care: float
-    """c"""
-    logarithm: float
-    """ln T"""
+    answers: float
+    """c s^2 ln T: how many each point needs, times gamma^2."""
     range: float
     """The width of the range of losses."""
+
+
+def numbers_of(task: Task, noise: Noise) -> dict[str, Any]:
+    """The numbers of a `Search`."""
+    check_sub_gaussian(task.learner, noise)
+    region, logarithm = region_of(task.region, task.dimension), math.log(max(task.rounds, 2))
+    answers = float(task.tuning["care"]) * noise.proxy * logarithm
+    return {"region": region, "answers": answers, "range": float(task.domain["high"]) - float(task.domain["low"])}
+
+
+@configuration()
+class IntervalSearch(Search):
+    """Samples three points of an interval and cuts off a quarter that cannot hold the minimum."""
 
     def init(self) -> State:
         reach = jnp.asarray(1.0 * self.region.outer)
@@ -69,17 +79,17 @@ class IntervalSearch:
         return Offer(self.region.place(pick(self._points(state), place)[None]), Memo(place, state.epoch))
 
     def tell(self, state: State, memo: Memo, estimate: jax.Array) -> State:
-        heard = (jnp.arange(3) == memo.place) & (memo.epoch == state.epoch)
-        counts = state.counts + heard
-        sums = state.sums + jnp.where(heard, loss_of(estimate), 0.0)
-        enough = jnp.min(counts) >= self.care * self.proxy * self.logarithm / state.level**2
+        told = (jnp.arange(3) == memo.place) & (memo.epoch == state.epoch)
+        counts = state.counts + told
+        sums = state.sums + jnp.where(told, loss_of(estimate), 0.0)
+        enough = jnp.min(counts) >= self.answers / state.level**2
         return self._judge(state._replace(counts=counts, sums=sums), enough)
 
     def _points(self, state: State) -> jax.Array:
         return state.low + (state.high - state.low) * jnp.array([0.25, 0.5, 0.75])
 
     def _judge(self, state: State, enough: jax.Array) -> State:
-        """Once all three have been heard enough: cut a quarter off, or look more closely."""
+        """Once all three have enough answers: cut a quarter off, or look more closely."""
         means = state.sums / jnp.maximum(state.counts, 1.0)
         below, above = means - state.level / 2, means + state.level / 2
         worse = jnp.maximum(below[0], below[2])
@@ -97,20 +107,7 @@ class IntervalSearch:
 
 
 def build(task: Task, noise: Noise) -> IntervalSearch:
-    """The learner for this task and this noise."""
-    region = region_of(task.region, task.dimension)
-    if region.size != 1:
-        raise ConfigurationError(
-            f"{task.learner} searches an interval: dimension 1, got {region.size} free coordinates"
-        )
-    if noise.tail:
-        raise ConfigurationError(
-            f"{task.learner} needs sub-Gaussian estimates: mechanism levels or gaussian, not laplace"
-        )
-    return IntervalSearch(
-        region=region,
-        proxy=noise.proxy,
-        care=float(task.tuning["care"]),
-        logarithm=float(jnp.log(max(task.rounds, 2))),
-        range=float(task.domain["high"]) - float(task.domain["low"]),
-    )
+    learner = IntervalSearch(**numbers_of(task, noise))
+    if (size := learner.region.size) != 1:
+        raise ConfigurationError(f"{task.learner} searches an interval: dimension 1, got {size} free coordinates")
+    return learner

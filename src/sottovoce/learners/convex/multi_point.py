@@ -23,34 +23,24 @@ not, and would cost up to sqrt d times epsilon).
 """
 
 import math
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 
 from sottovoce.catalogue.task import Task
-from sottovoce.learners.base import Key, Offer, configuration
-from sottovoce.learners.convex.descent import State, descend, start, step_size
+from sottovoce.learners.base import Key, Offer, configuration, loss_of
+from sottovoce.learners.convex.descent import Descent, State
 from sottovoce.learners.convex.regions import on_sphere, region_of
-from sottovoce.learners.losses import loss_of
 from sottovoce.privacy.noise import Noise
 from sottovoce.protocol.errors import ConfigurationError, UnknownName
 
 
 @configuration("directions", "design")
-class SlopeDescent:
+class SlopeDescent(Descent):
     """Descent on slopes between pairs of points around the iterate."""
 
-    region: Any
     directions: int
     design: str
-    explore: float
-    rate: float
-    strength: float
-    offset: float
-
-    def init(self) -> State:
-        return start(self.region.size)
 
     def ask(self, state: State, key: Key) -> Offer:
         size = self.region.size
@@ -64,9 +54,7 @@ class SlopeDescent:
 
     def tell(self, state: State, memo: jax.Array, estimate: jax.Array) -> State:
         slopes = jnp.reshape(loss_of(estimate, 0.0), (self.directions,))
-        gradient = self.region.size / self.directions * slopes @ memo
-        step = step_size(self.rate, self.strength, self.offset, state.round)
-        return descend(state, gradient, self.region, 1 - self.explore / self.region.inner, step)
+        return self._descended(state, self.region.size / self.directions * slopes @ memo)
 
 
 def orthonormal(key: Key, count: int, size: int) -> jax.Array:
@@ -83,7 +71,6 @@ def orthonormal(key: Key, count: int, size: int) -> jax.Array:
 
 
 def build(task: Task, noise: Noise) -> SlopeDescent:
-    """The learner for this task and this noise."""
     region, tuning = region_of(task.region, task.dimension), task.tuning
     size, design, rule = region.size, str(tuning["design"]), str(tuning["rule"])
     directions = {"sphere": 1, "orthonormal": int(tuning.get("directions", 1)), "axes": size}.get(design)
@@ -93,7 +80,7 @@ def build(task: Task, noise: Noise) -> SlopeDescent:
         raise ConfigurationError(f"{task.learner} needs 1 to {size} directions in this region, got {directions}")
     strength, outer = float(tuning["strength"]), float(region.outer)
     if rule == "rms":
-        square = _mean_square(design, directions, size, steepness_of(task), noise)
+        square = _mean_square(design, directions, size, task, noise)
         rate = 1.0 if strength else outer / math.sqrt(task.rounds * square)
         offset = square / (strength * outer) ** 2 if strength else 0.0
     elif rule == "paper":
@@ -111,13 +98,9 @@ def build(task: Task, noise: Noise) -> SlopeDescent:
     )
 
 
-def steepness_of(task: Task) -> float:
-    """G: what slopes are clipped to."""
-    return float(task.domain["high"] if task.domain["kind"] == "interval" else task.domain["bound"])
-
-
-def _mean_square(design: str, directions: int, size: int, steepness: float, noise: Noise) -> float:
-    """The mean square of a gradient estimate."""
+def _mean_square(design: str, directions: int, size: int, task: Task, noise: Noise) -> float:
+    """V, the mean square of a gradient estimate; slopes are clipped to G, the steepness."""
+    steepness = float(task.domain["high"] if task.domain["kind"] == "interval" else task.domain["bound"])
     if design == "axes":
         return steepness**2 + size * noise.variance
     slope = steepness**2 / max(size - 1, 1)

@@ -14,32 +14,23 @@ Departures: the middle of the range is subtracted from every observation, which 
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 
 from sottovoce.catalogue.task import Task
-from sottovoce.learners.base import Key, Offer, configuration, largest_noise
-from sottovoce.learners.convex.descent import State, descend, start, step_size
+from sottovoce.learners.base import Key, Offer, configuration, loss_of, reach_of
+from sottovoce.learners.convex.descent import Descent, State
 from sottovoce.learners.convex.regions import Region, on_sphere
-from sottovoce.learners.losses import loss_of
 from sottovoce.privacy.noise import Noise
 from sottovoce.protocol.errors import ConfigurationError, UnknownName
 
 
 @configuration()
-class SphereDescent:
+class SphereDescent(Descent):
     """Descent on gradients that are estimated from one point of the sphere around the iterate."""
 
-    region: Any
-    explore: float
-    rate: float
-    strength: float
-    offset: float
     middle: float
-
-    def init(self) -> State:
-        return start(self.region.size)
 
     def ask(self, state: State, key: Key) -> Offer:
         direction = on_sphere(key, self.region.size)
@@ -48,8 +39,7 @@ class SphereDescent:
     def tell(self, state: State, memo: jax.Array, estimate: jax.Array) -> State:
         loss = loss_of(estimate, self.middle)
         gradient = self.region.size / self.explore * (loss - self.middle) * memo
-        step = step_size(self.rate, self.strength, self.offset, state.round)
-        return descend(state, gradient, self.region, 1 - self.explore / self.region.inner, step)
+        return self._descended(state, gradient)
 
 
 class Scales(NamedTuple):
@@ -76,7 +66,7 @@ def scales_of(task: Task, noise: Noise) -> Scales:
     half = (high - low) / 2
     rule = str(task.tuning["rule"])
     if rule == "paper":
-        bound = noise.bound if math.isfinite(noise.bound) else half + largest_noise(noise, task.rounds)
+        bound = reach_of(noise, task.rounds, half)
     elif rule == "rms":
         bound = math.sqrt(min(noise.bound**2, half**2 + noise.variance))
     else:

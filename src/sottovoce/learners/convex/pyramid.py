@@ -48,9 +48,9 @@ import jax
 import jax.numpy as jnp
 
 from sottovoce.catalogue.task import Task
-from sottovoce.learners.base import Key, Offer, configuration
-from sottovoce.learners.convex.regions import helmert, norm, region_of
-from sottovoce.learners.losses import loss_of
+from sottovoce.learners.base import Key, Offer, choose, configuration, loss_of
+from sottovoce.learners.convex.interval_search import Search, numbers_of
+from sottovoce.learners.convex.regions import helmert, norm
 from sottovoce.privacy.noise import Noise
 from sottovoce.protocol.errors import ConfigurationError
 
@@ -85,17 +85,9 @@ class Memo(NamedTuple):
 
 
 @configuration()
-class Pyramid:
+class Pyramid(Search):
     """Samples a simplex, then pyramids, and cuts the ellipsoid in which the minimum lies."""
 
-    region: Any
-    proxy: float
-    """s^2"""
-    care: float
-    logarithm: float
-    """ln T"""
-    range: float
-    """The width of the range of losses."""
     radius: float
     lean: float
     reach: float
@@ -128,13 +120,12 @@ class Pyramid:
         return Offer(self.region.place(point), Memo(place, state.stage))
 
     def tell(self, state: State, memo: Memo, estimate: jax.Array) -> State:
-        heard = (jnp.arange(self.size + 2) == memo.place) & (memo.stage == state.stage)
-        sums = state.sums + jnp.where(heard, loss_of(estimate), 0.0)
-        heard_of = state._replace(counts=state.counts + heard, sums=sums)
-        level = jnp.where(state.climbing, state.fine, state.level)
-        enough = jnp.min(self._wanted(heard_of)) >= self.care * self.proxy * self.logarithm / level**2
-        moved = _choose(state.climbing, self._judge(heard_of), self._start(heard_of))
-        return self._trim(_choose(enough, moved, heard_of))
+        told = (jnp.arange(self.size + 2) == memo.place) & (memo.stage == state.stage)
+        sums = state.sums + jnp.where(told, loss_of(estimate), 0.0)
+        after = state._replace(counts=state.counts + told, sums=sums)
+        enough = jnp.min(self._wanted(after)) >= self.answers / jnp.where(state.climbing, state.fine, state.level) ** 2
+        moved = choose(state.climbing, self._judge(after), self._start(after))
+        return self._trim(choose(enough, moved, after))
 
     def points(self, state: State) -> jax.Array:
         """The d + 2 points of this stage in the region's free coordinates; the last is of no use before a pyramid."""
@@ -148,9 +139,7 @@ class Pyramid:
 
     def _spread(self, state: State) -> jax.Array:
         corners = jnp.where(
-            state.climbing,
-            corners_of(state.apex, self.lean, self.reach),
-            self.radius * regular_simplex(self.size),
+            state.climbing, corners_of(state.apex, self.lean, self.reach), self.radius * regular_simplex(self.size)
         )
         return jnp.vstack([corners, jnp.mean(corners, axis=0)])
 
@@ -161,7 +150,7 @@ class Pyramid:
         return jnp.where(edge > 1, jnp.maximum(1 - middle, 0.0) / jnp.maximum(edge - middle, 1e-12), 1.0)
 
     def _start(self, state: State) -> State:
-        """The simplex has been heard: the highest corner carries the first pyramid."""
+        """The simplex has its answers: the highest corner carries the first pyramid."""
         corners = self.radius * regular_simplex(self.size)
         best = jnp.arange(self.size + 1)[:, None] == jnp.argmax(_means(state)[:-1])
         return self._climb(state, jnp.sum(jnp.where(best, corners, 0.0), axis=0))
@@ -172,7 +161,7 @@ class Pyramid:
         )
 
     def _judge(self, state: State) -> State:
-        """The pyramid has been heard at gamma-hat: cases 1a, 1b, 2a and 2b."""
+        """The pyramid has its answers at gamma-hat: cases 1a, 1b, 2a and 2b."""
         low, high = _means(state) - state.fine / 2, _means(state) + state.fine / 2
         corners, top = corners_of(state.apex, self.lean, 1.0), jnp.argmax(low[:-1])
         differ = jnp.max(low[:-1]) >= jnp.min(high[:-1]) + (self.slack + 3) * state.fine
@@ -180,8 +169,8 @@ class Pyramid:
         hollow = high[-1] < jnp.min(low[:-1]) - (self.slack + 5) * state.fine
         higher = jnp.sum(jnp.where(jnp.arange(self.size + 1)[:, None] == top, corners, 0.0), axis=0)
         cut = self._cut_cone(state, raised=~differ)
-        quiet = _choose(hollow, cut, self._look_closer(state))
-        return _choose(differ, _choose(uphill, self._climb(state, higher), cut), quiet)
+        level = choose(hollow, cut, self._look_closer(state))
+        return choose(differ, choose(uphill, self._climb(state, higher), cut), level)
 
     def _cut_cone(self, state: State, raised: jax.Array) -> State:
         """Cases 1b and 2b: off with the cone beyond the apex, or beyond the apex of the raised hat."""
@@ -206,7 +195,7 @@ class Pyramid:
         """Case 2a."""
         fine = state.fine / 2
         again = _fresh(state)._replace(climbing=jnp.zeros_like(state.climbing), level=state.level / 2)
-        return _choose(fine < state.level, again, state._replace(fine=fine))
+        return choose(fine < state.level, again, state._replace(fine=fine))
 
     def _trim(self, state: State) -> State:
         """Cut the ellipsoid by the region where the region's edge comes close to the centre.
@@ -219,7 +208,7 @@ class Pyramid:
         slope = state.shape.T @ jax.grad(self.region.gauge)(where)
         steep = norm(slope)
         height = (1 - gauge) / steep
-        return _choose(near & (height < 0.5 / self.size), self._cut(state, slope / steep, height), state)
+        return choose(near & (height < 0.5 / self.size), self._cut(state, slope / steep, height), state)
 
 
 def corners_of(apex: jax.Array, lean: Any, reach: Any) -> jax.Array:
@@ -280,20 +269,11 @@ def _fresh(state: State) -> State:
     return state._replace(stage=state.stage + 1, counts=nothing, sums=nothing)
 
 
-def _choose(claim: jax.Array, this: State, that: State) -> State:
-    return jax.tree.map(lambda a, b: jnp.where(claim, a, b), this, that)
-
-
 def build(task: Task, noise: Noise) -> Pyramid:
-    """The learner for this task and this noise."""
-    region, tuning = region_of(task.region, task.dimension), task.tuning
-    d, c1, c2, reach = region.size, float(tuning["c1"]), float(tuning["c2"]), float(tuning["reach"])
+    numbers, tuning = numbers_of(task, noise), task.tuning
+    d, c1, c2, reach = numbers["region"].size, float(tuning["c1"]), float(tuning["c2"]), float(tuning["reach"])
     if d < 2:
         raise ConfigurationError(f"{task.learner} needs two free coordinates or more; for one take interval-search")
-    if noise.tail:
-        raise ConfigurationError(
-            f"{task.learner} needs sub-Gaussian estimates: mechanism levels or gaussian, not laplace"
-        )
     if not (c1 > 1 and 0 < c2 < 1 and reach > 0):
         raise ConfigurationError(f"{task.learner} needs c1 > 1, 0 < c2 < 1 and reach > 0, got {c1}, {c2} and {reach}")
     radius, lean = 1 / (c1 * d), c2 / d
@@ -302,14 +282,5 @@ def build(task: Task, noise: Noise) -> Pyramid:
         raise ConfigurationError(
             f"{task.learner} with c1 = {c1} and c2 = {c2} cuts nothing in {d} dimensions: c2 must be below {enough:.2g}"
         )
-    return Pyramid(
-        region=region,
-        proxy=noise.proxy,
-        care=float(tuning["care"]),
-        logarithm=math.log(max(task.rounds, 2)),
-        range=float(task.domain["high"]) - float(task.domain["low"]),
-        radius=radius,
-        lean=lean,
-        reach=reach,
-        slack=float(tuning["slack"]) * c1 * d**4 / c2**2,
-    )
+    slack = float(tuning["slack"]) * c1 * d**4 / c2**2
+    return Pyramid(**numbers, radius=radius, lean=lean, reach=reach, slack=slack)

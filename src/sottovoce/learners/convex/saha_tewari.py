@@ -20,7 +20,6 @@ from sottovoce.privacy.noise import Noise
 
 
 def build(task: Task, noise: Noise) -> BarrierDescent:
-    """The learner for this task and this noise."""
     region, scales, tuning = region_of(task.region, task.dimension), scales_of(task, noise), task.tuning
     size, rounds, logarithm = region.size, task.rounds, math.log(max(task.rounds, 2))
     variance = 2 * size * scales.bound * math.sqrt(2 * region.nu * rounds * logarithm)

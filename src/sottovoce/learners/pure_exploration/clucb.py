@@ -25,9 +25,8 @@ import jax
 import jax.numpy as jnp
 
 from sottovoce.catalogue.task import Task
-from sottovoce.learners.base import Key, Offer, configuration
-from sottovoce.learners.pure_exploration.ranking import ranks
-from sottovoce.learners.tally import Tally, blank, heard, largest
+from sottovoce.learners.base import Key, Offer, check_sub_gaussian, configuration
+from sottovoce.learners.tally import Averaging, Tally, largest, ranks
 from sottovoce.privacy.noise import Noise
 from sottovoce.protocol.errors import ConfigurationError, UnknownName
 
@@ -35,10 +34,9 @@ RULES = ("theory", "stitched")
 
 
 @configuration("arms", "groups", "choose", "rule")
-class Clucb:
+class Clucb(Averaging):
     """Pulls the arm about which the best set and its rival differ most."""
 
-    arms: int
     groups: int
     choose: int
     rule: str
@@ -46,20 +44,11 @@ class Clucb:
     failure: float
     """nu: the probability of a wrong answer."""
 
-    def init(self) -> Tally:
-        return blank(self.arms)
-
     def ask(self, state: Tally, key: Key) -> Offer:
         disputed, radius = self._disputed(state), self._radius(state.pulls)
         asked = disputed | ~jnp.any(disputed)  # all is clear, but somebody still asks: the least known arm
         index = jnp.where(asked, radius, -jnp.inf)
         return largest(state, index)
-
-    def memo_of(self, arm: jax.Array) -> jax.Array:
-        return arm
-
-    def tell(self, state: Tally, memo: jax.Array, estimate: jax.Array) -> Tally:
-        return heard(state, memo, estimate)
 
     def done(self, state: Tally) -> jax.Array:
         return jnp.all(state.pulls > 0) & ~jnp.any(self._disputed(state))
@@ -88,9 +77,7 @@ class Clucb:
 
 
 def build(task: Task, noise: Noise) -> Clucb:
-    """The learner for this task and this noise."""
-    if noise.tail:
-        raise ConfigurationError("clucb needs sub-Gaussian estimates; use mechanism levels or gaussian, not laplace")
+    check_sub_gaussian(task.learner, noise)
     groups, choose, rule = int(task.tuning["groups"]), int(task.tuning["choose"]), str(task.tuning["rule"])
     if groups < 1 or task.arms % groups:
         raise ConfigurationError(f"groups must split {task.arms} arms into equal blocks, got {groups}")

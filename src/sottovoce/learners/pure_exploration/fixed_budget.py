@@ -17,8 +17,8 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from sottovoce.learners.base import Key, Offer, categorical, configuration, pick
-from sottovoce.learners.pure_exploration.ranking import ranks
+from sottovoce.learners.base import Key, Offer, categorical, choose, configuration, pick
+from sottovoce.learners.tally import ranks
 
 
 class Phase(NamedTuple):
@@ -60,14 +60,12 @@ class FixedBudget:
         return arm
 
     def tell(self, state: State, memo: jax.Array, estimate: jax.Array) -> State:
-        heard = state._replace(
-            pulls=state.pulls.at[memo].add(1.0),
-            total=state.total.at[memo].add(estimate),
-            reports=state.reports + 1,
+        after = state._replace(
+            pulls=state.pulls.at[memo].add(1.0), total=state.total.at[memo].add(estimate), reports=state.reports + 1
         )
-        complete = jnp.all((heard.pulls >= self._quota(heard)) | ~heard.active)
+        complete = jnp.all((after.pulls >= self._quota(after)) | ~after.active)
         over = complete & (state.phase < len(self.schedule))
-        return jax.tree.map(lambda new, old: jnp.where(over, new, old), self._next_phase(heard), heard)
+        return choose(over, self._next_phase(after), after)
 
     def done(self, state: State) -> jax.Array:
         return (state.phase == len(self.schedule)) | (state.reports >= self.budget)
@@ -91,6 +89,6 @@ class FixedBudget:
 
     def _rewards(self, state: State) -> jax.Array:
         """Mean rewards; below all of them the active arms without a report, and below these the dropped ones."""
-        unheard = jnp.finfo(state.total.dtype).min
-        means = jnp.where(state.pulls > 0, state.total / jnp.maximum(state.pulls, 1.0), unheard)
+        least = jnp.finfo(state.total.dtype).min
+        means = jnp.where(state.pulls > 0, state.total / jnp.maximum(state.pulls, 1.0), least)
         return jnp.where(state.active, means, -jnp.inf)

@@ -21,17 +21,16 @@ import jax
 import jax.numpy as jnp
 
 from sottovoce.catalogue.task import Task
-from sottovoce.learners.base import Key, Offer, configuration
-from sottovoce.learners.tally import Tally, blank, heard, largest
+from sottovoce.learners.base import Key, Offer, check_sub_gaussian, configuration
+from sottovoce.learners.tally import Averaging, Tally, largest
 from sottovoce.privacy.noise import Noise
-from sottovoce.protocol.errors import ConfigurationError, UnknownName
+from sottovoce.protocol.errors import UnknownName
 
 
 @configuration("arms")
-class LilUcb:
+class LilUcb(Averaging):
     """Pulls the arm with the largest upper bound, until one arm stands out."""
 
-    arms: int
     proxy: float
     failure: float
     """nu: the probability of a wrong answer."""
@@ -43,30 +42,20 @@ class LilUcb:
     """lambda"""
     delta: float
 
-    def init(self) -> Tally:
-        return blank(self.arms)
-
     def ask(self, state: Tally, key: Key) -> Offer:
         index = state.means + (1 + self.boost) * self._radius(state.pulls, self.delta)
         return largest(state, index)
 
-    def memo_of(self, arm: jax.Array) -> jax.Array:
-        return arm
-
-    def tell(self, state: Tally, memo: jax.Array, estimate: jax.Array) -> Tally:
-        return heard(state, memo, estimate)
-
     def done(self, state: Tally) -> jax.Array:
-        others = jnp.sum(state.pulls) - state.pulls
-        dominates = jnp.any(state.pulls >= 1 + self.ratio * others)
-        return jnp.all(state.pulls > 0) & (dominates | self._separated(state))
+        return jnp.all(state.pulls > 0) & (jnp.any(self._dominates(state)) | self._separated(state))
 
     def recommend(self, state: Tally) -> jax.Array:
         """The arm pulled most when one dominates; otherwise the best so far."""
-        others = jnp.sum(state.pulls) - state.pulls
-        dominates = state.pulls >= 1 + self.ratio * others
-        best = jnp.argmax(jnp.where(state.pulls > 0, state.means, -jnp.inf))
+        dominates, best = self._dominates(state), jnp.argmax(jnp.where(state.pulls > 0, state.means, -jnp.inf))
         return jnp.where(jnp.any(dominates), jnp.argmax(dominates), best)
+
+    def _dominates(self, state: Tally) -> jax.Array:
+        return state.pulls >= 1 + self.ratio * (jnp.sum(state.pulls) - state.pulls)
 
     def _separated(self, state: Tally) -> jax.Array:
         means, radius = state.means, self._radius(state.pulls, self.failure / self.arms)
@@ -82,9 +71,7 @@ class LilUcb:
 
 
 def build(task: Task, noise: Noise) -> LilUcb:
-    """The learner for this task and this noise."""
-    if noise.tail:
-        raise ConfigurationError("lil-ucb needs sub-Gaussian estimates; use mechanism levels or gaussian, not laplace")
+    check_sub_gaussian(task.learner, noise)
     failure, rule = float(task.tuning["failure"]), str(task.tuning["rule"])
     if rule == "theory":
         slack, boost, ratio, delta = 0.01, 1.0, 9.0, theory_delta(failure)

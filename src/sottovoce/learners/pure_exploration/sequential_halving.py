@@ -13,7 +13,6 @@ from sottovoce.protocol.errors import ConfigurationError, UnknownName
 
 
 def build(task: Task, noise: Noise) -> FixedBudget:
-    """The learner for this task."""
     samples = str(task.tuning["samples"])
     if samples not in ("fresh", "all"):
         raise UnknownName("samples of sequential-halving", samples, ["fresh", "all"])

@@ -16,7 +16,6 @@ from sottovoce.protocol.errors import ConfigurationError
 
 
 def build(task: Task, noise: Noise) -> FixedBudget:
-    """The learner for this task."""
     schedule = rejects(task.arms, task.rounds)
     return FixedBudget(arms=task.arms, budget=task.rounds, schedule=schedule, fresh=False)
 

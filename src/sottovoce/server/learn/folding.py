@@ -19,7 +19,7 @@ from sottovoce.catalogue.task import learning_of, task_of
 from sottovoce.engine import step
 from sottovoce.engine.complete import Complete, complete
 from sottovoce.engine.schedule import Schedule
-from sottovoce.engine.weighing import weight_of
+from sottovoce.engine.step import weight_of
 from sottovoce.learners import learner_of
 from sottovoce.privacy.domains import Domain, size
 from sottovoce.privacy.gates import mechanisms_of
@@ -161,7 +161,7 @@ def fold(domain: Domain, arms: int, learner: Complete, progress: Progress, place
     def one(progress: Progress, place: Any) -> tuple[Progress, jax.Array]:
         memo, arm, message, weight, private, filled = place
         estimate = domain.extract(message)
-        state, told = step.learn(learner, progress.state, step.Report(memo, estimate, weight), filled)
+        state, told = step.learn(learner, progress.state, step.Answer(memo, estimate, weight), filled)
         after = progress._replace(state=state)
         if arms:
             counted = (jnp.arange(arms) == arm) & private & told

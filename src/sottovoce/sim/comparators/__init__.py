@@ -1,14 +1,13 @@
-"""What local privacy is compared with: learners that hear raw data. They exist in simulation only.
+"""What local privacy is compared with: learners that are told raw data. They exist in simulation only.
 
-Trust "central": a curator hears everything and publishes with differential privacy. Trust "none": the learner itself
-hears everything. No device can answer them (`catalogue.resolve.mechanism_of` refuses), and no server can run them.
+Trust "central": a curator is told everything and publishes with differential privacy. Trust "none": the learner itself
+is told everything. No device can answer them (`catalogue.resolve.mechanism_of` refuses), and no server can run them.
 """
 
 from collections.abc import Callable
 
 from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Learner
-from sottovoce.protocol.errors import UnknownName
 from sottovoce.sim.comparators import (
     dp_successive_elimination,
     gloc,
@@ -19,9 +18,8 @@ from sottovoce.sim.comparators import (
     tree_bco,
     ucb_glm,
 )
-from sottovoce.users import LocalUser
 
-COMPARATORS: dict[str, Callable[[Task], tuple[Learner, LocalUser]]] = {
+COMPARATORS: dict[str, Callable[[Task], Learner]] = {
     "joint-dp-linucb": joint_dp_linucb.build,
     "tossou-dimitrakakis": tossou_dimitrakakis.build,
     "dp-successive-elimination": dp_successive_elimination.build,
@@ -31,10 +29,4 @@ COMPARATORS: dict[str, Callable[[Task], tuple[Learner, LocalUser]]] = {
     "ucb-glm": ucb_glm.build,
     "gloc": gloc.build,
 }
-
-
-def comparator_of(task: Task) -> tuple[Learner, LocalUser]:
-    """The learner of this task and the user who tells it everything."""
-    if task.learner not in COMPARATORS:
-        raise UnknownName("comparator", task.learner, COMPARATORS)
-    return COMPARATORS[task.learner](task)
+"""What builds each from its task."""

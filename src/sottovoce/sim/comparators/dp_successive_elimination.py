@@ -1,10 +1,10 @@
-"""Successive elimination run by a curator with differential privacy. The curator hears losses raw.
+"""Successive elimination run by a curator with differential privacy. The curator is told raw losses.
 
 Sajed and Sheffet, "An optimal private stochastic-MAB algorithm based on an optimal private stopping rule" (ICML 2019),
 DP-SE. In epochs every arm that is left is played equally often; then one noisy mean per arm is published, and arms
 that are surely worse than the best are dropped.
 
-    S -> state.alive    e -> state.epoch    R_e -> pulls per arm in an epoch    beta = 1/T
+    S -> state.active    e -> state.epoch    R_e -> pulls per arm in an epoch    beta = 1/T
 
 *Promise.* epsilon-DP of the sequence of arms, for neighbours that differ in one person's losses (one round). *Proof.* A
 loss lies in [0, 1] (it is clipped). It enters one sum, of one arm in one epoch, and moves it by at most 1; each sum is
@@ -28,23 +28,18 @@ with probability exp(-L): over all epochs and arms the best one is dropped with 
 The constants of "published" are recalled and not yet checked against the printed paper; privacy does not rest on them.
 """
 
-from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 
 from sottovoce.catalogue.task import Task
-from sottovoce.learners.base import Key, Offer, configuration
-from sottovoce.learners.losses import loss_of
+from sottovoce.learners.base import Key, Offer, choose, configuration, loss_of
 from sottovoce.sim.random import sealed, unsealed
-from sottovoce.sim.users import user_of
-from sottovoce.users import LocalUser
 
 
 class State(NamedTuple):
-    alive: jax.Array
+    active: jax.Array
     epoch: jax.Array
     sums: jax.Array
     """Losses of this epoch: the curator's secret."""
@@ -59,90 +54,67 @@ class Memo(NamedTuple):
     seal: jax.Array
 
 
-@dataclass(frozen=True, kw_only=True)
-class Eliminating(ABC):
-    """What both rules share."""
+@configuration("arms", "rule")
+class Elimination:
+    """Plays the arms that are left equally often, and drops the worse ones at the end of an epoch."""
 
     arms: int
+    rule: str
     epsilon: float
     failure: float
+    """beta"""
+    first: float
+    """R_1 of the practical rule."""
 
     def init(self) -> State:
         zeros = jnp.zeros(self.arms)
         return State(jnp.ones(self.arms, bool), jnp.asarray(1.0), zeros, zeros, zeros, zeros)
 
     def ask(self, state: State, key: Key) -> Offer:
-        arm = jnp.argmin(jnp.where(state.alive, state.pulls, jnp.inf))
+        arm = jnp.argmin(jnp.where(state.active, state.pulls, jnp.inf))
         return Offer(arm, Memo(arm, sealed(key)), arm)
 
     def tell(self, state: State, memo: Memo, estimate: jax.Array) -> State:
         played = jnp.arange(self.arms) == memo.arm
-        heard = state._replace(sums=state.sums + played * loss_of(estimate), pulls=state.pulls + played)
+        told = state._replace(sums=state.sums + played * loss_of(estimate), pulls=state.pulls + played)
         noise = jax.random.laplace(unsealed(memo.seal), (self.arms,), dtype=estimate.dtype) / self.epsilon
-        over = jnp.min(jnp.where(state.alive, heard.pulls, jnp.inf)) >= self._length(state)
-        return jax.tree.map(lambda same, new: jnp.where(over, new, same), heard, self._published(heard, noise))
+        over = jnp.min(jnp.where(state.active, told.pulls, jnp.inf)) >= self._length(state)
+        return choose(over, self._published(told, noise), told)
 
     def _published(self, state: State, noise: jax.Array) -> State:
         """The end of an epoch: the only place where the curator's sums go out."""
-        sums, pulls = self._kept(state, state.sums + noise)
-        means = jnp.where(state.alive, sums / jnp.maximum(pulls, 1), jnp.inf)
-        worse = means - jnp.min(means) > self._width(state, jnp.min(jnp.where(state.alive, pulls, jnp.inf)))
+        sums, pulls = state.sums + noise, state.pulls
+        if self.rule == "practical":
+            sums, pulls = state.noisy_sums + sums, state.noisy_pulls + pulls
+        means = jnp.where(state.active, sums / jnp.maximum(pulls, 1), jnp.inf)
+        worse = means - jnp.min(means) > self._width(state, jnp.min(jnp.where(state.active, pulls, jnp.inf)))
         zeros = jnp.zeros(self.arms)
-        return State(state.alive & ~worse, state.epoch + 1, zeros, zeros, sums, pulls)
-
-    @abstractmethod
-    def _length(self, state: State) -> jax.Array: ...
-
-    @abstractmethod
-    def _kept(self, state: State, fresh: jax.Array) -> tuple[jax.Array, jax.Array]: ...
-
-    @abstractmethod
-    def _width(self, state: State, pulls: jax.Array) -> jax.Array: ...
-
-
-@configuration("arms")
-class PublishedElimination(Eliminating):
-    """The algorithm box, constants included."""
-
-    def _logs(self, state: State) -> tuple[jax.Array, jax.Array]:
-        events = jnp.sum(state.alive) * state.epoch**2 / self.failure
-        return jnp.log(8 * events), jnp.log(4 * events)
+        return State(state.active & ~worse, state.epoch + 1, zeros, zeros, sums, pulls)
 
     def _length(self, state: State) -> jax.Array:
+        """R_e"""
+        if self.rule == "practical":
+            return self.first * 2 ** (state.epoch - 1)
         h, c = self._logs(state)
         gap = 0.5**state.epoch
         return jnp.floor(jnp.maximum(32 * h / gap**2, 8 * c / (self.epsilon * gap))) + 1
 
-    def _kept(self, state: State, fresh: jax.Array) -> tuple[jax.Array, jax.Array]:
-        return fresh, state.pulls
-
     def _width(self, state: State, pulls: jax.Array) -> jax.Array:
-        h, c = self._logs(state)
-        return 2 * jnp.sqrt(h / (2 * pulls)) + 2 * c / (self.epsilon * pulls)
-
-
-@configuration("arms")
-class PracticalElimination(Eliminating):
-    """Short epochs, nothing forgotten, widths for differences."""
-
-    first: float
-
-    def _length(self, state: State) -> jax.Array:
-        return self.first * 2 ** (state.epoch - 1)
-
-    def _kept(self, state: State, fresh: jax.Array) -> tuple[jax.Array, jax.Array]:
-        return state.noisy_sums + fresh, state.noisy_pulls + state.pulls
-
-    def _width(self, state: State, pulls: jax.Array) -> jax.Array:
-        likely = jnp.log(2 * jnp.sum(state.alive) * state.epoch * (state.epoch + 1) / self.failure)
+        """An arm is dropped if its mean is worse than the best one by more than this."""
+        if self.rule == "published":
+            h, c = self._logs(state)
+            return 2 * jnp.sqrt(h / (2 * pulls)) + 2 * c / (self.epsilon * pulls)
+        likely = jnp.log(2 * jnp.sum(state.active) * state.epoch * (state.epoch + 1) / self.failure)
         terms = 2 * state.epoch
         s = jnp.minimum(jnp.sqrt(likely / (1.4 * terms)), jnp.sqrt(0.5))
         return jnp.sqrt(likely / pulls) + (likely / s + 1.4 * terms * s) / (self.epsilon * pulls)
 
+    def _logs(self, state: State) -> tuple[jax.Array, jax.Array]:
+        """H and c of the published rule."""
+        events = jnp.sum(state.active) * state.epoch**2 / self.failure
+        return jnp.log(8 * events), jnp.log(4 * events)
 
-def build(task: Task) -> tuple[PublishedElimination | PracticalElimination, LocalUser]:
-    """The learner of this task, and its user."""
+
+def build(task: Task) -> Elimination:
     numbers = {"arms": task.arms, "epsilon": task.epsilon, "failure": 1 / task.rounds}
-    if task.tuning["rule"] == "published":
-        return PublishedElimination(**numbers), user_of(task)
-    return PracticalElimination(**numbers, first=float(task.tuning["first"])), user_of(task)
+    return Elimination(**numbers, rule=str(task.tuning["rule"]), first=float(task.tuning.get("first", 0.0)))

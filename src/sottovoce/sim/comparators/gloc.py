@@ -24,7 +24,7 @@ from sottovoce.learners.linalg import inverse, with_features
 from sottovoce.privacy.domains import shorten
 from sottovoce.protocol.links import Link, link_of
 from sottovoce.protocol.offers import LinearModel
-from sottovoce.sim.comparators.raw import RawAnswer, RawUser
+from sottovoce.sim.comparators.raw import RawAnswer
 
 PROJECTION_STEPS = 6
 """Newton steps of a projection; they converge quadratically and monotonically."""
@@ -101,8 +101,6 @@ def nearest_in_ball(matrix: jax.Array, vector: jax.Array, radius: float) -> jax.
     return shorten(jnp, precision @ pulled, radius)
 
 
-def build(task: Task) -> tuple[Gloc, RawUser]:
-    """The learner and the user who tells it everything."""
+def build(task: Task) -> Gloc:
     numbers = {name: float(task.tuning[name]) for name in ("failure", "bonus")}
-    link = link_of(task.tuning)
-    return Gloc(dimension=task.dimension, link=link, **numbers), RawUser(link.high)
+    return Gloc(dimension=task.dimension, link=link_of(task.tuning), **numbers)

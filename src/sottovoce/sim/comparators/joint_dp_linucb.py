@@ -1,4 +1,4 @@
-"""LinUCB run by a curator with joint differential privacy. The curator hears every x and y raw.
+"""LinUCB run by a curator with joint differential privacy. The curator is told every x and y.
 
 Shariff and Sheffet, "Differentially private contextual linear bandits" (NeurIPS 2018), Algorithm 1 with Gaussian noise:
 
@@ -31,10 +31,10 @@ import jax.numpy as jnp
 from sottovoce.catalogue.resolve import domain_of
 from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Offer, configuration
-from sottovoce.learners.linalg import inverse, ridge_inverse
+from sottovoce.learners.contextual.linucb import definite_model, first_model, practical_model
 from sottovoce.privacy.domains import Moments
 from sottovoce.protocol.offers import LinearModel
-from sottovoce.sim.comparators.raw import RawAnswer, RawUser
+from sottovoce.sim.comparators.raw import RawAnswer
 from sottovoce.sim.comparators.tree import Tree, add, levels_for, normal_scale, open_nodes, released, sprout
 from sottovoce.sim.random import normals, sealed, unsealed
 
@@ -53,10 +53,8 @@ class Curator:
     growth: float
     scale: float
 
-    def _start(self, explore: float) -> State:
-        d = self.domain.dimension
-        model = LinearModel(jnp.zeros(d), jnp.eye(d), jnp.ones(()), jnp.full((), explore))
-        return State(sprout(self.levels, sum(self.domain.blocks)), model)
+    def init(self) -> State:
+        return State(sprout(self.levels, sum(self.domain.blocks)), first_model(self.domain.dimension))
 
     def ask(self, state: State, key: Key) -> Offer:
         return Offer(state.model, sealed(key))
@@ -78,9 +76,6 @@ class PublishedJointLinUcb(Curator):
     length: float
     """S: the largest norm of theta*."""
 
-    def init(self) -> State:
-        return self._start(explore=0.0)
-
     def refresh(self, state: State) -> State:
         d, m, entry = self.domain.dimension, self.levels, self.scale / math.sqrt(2)
         far = jnp.log(2 * self.rounds / self.alpha)
@@ -89,10 +84,8 @@ class PublishedJointLinUcb(Curator):
         grown = jnp.log(3 + state.tree.values / (d * spectral))
         luck = self.spread * jnp.sqrt(2 * jnp.log(2 / self.alpha) + d * grown)
         width = luck + self.length * jnp.sqrt(3 * spectral) + drift
-        gram, moment = self.domain.extract(released(state.tree))
-        precision, definite = inverse(gram + 2 * spectral * jnp.eye(d))
-        model = LinearModel(precision @ moment, precision, width, jnp.zeros(()))
-        return state._replace(model=jax.tree.map(lambda new, old: jnp.where(definite, new, old), model, state.model))
+        sums = self.domain.extract(released(state.tree))
+        return state._replace(model=definite_model(sums, 2 * spectral, width, state.model))
 
 
 @configuration("domain", "levels", "growth")
@@ -103,17 +96,10 @@ class PracticalJointLinUcb(Curator):
     bonus: float
     warm: float
 
-    def init(self) -> State:
-        return self._start(explore=1.0)
-
     def refresh(self, state: State) -> State:
-        d, time = self.domain.dimension, state.tree.values
-        ridge = 1 + self.ridge * self.scale * jnp.sqrt(2.0 * d * open_nodes(state.tree))
-        width = self.bonus * (jnp.sqrt(ridge) + jnp.sqrt(d * jnp.log1p(time / d)))
-        gram, moment = self.domain.extract(released(state.tree))
-        precision = ridge_inverse(gram, ridge)
-        explore = jnp.where(time < self.warm * d, 1.0, 0.0)
-        return state._replace(model=LinearModel(precision @ moment, precision, width, explore))
+        ridge = 1 + self.ridge * self.scale * jnp.sqrt(2.0 * self.domain.dimension * open_nodes(state.tree))
+        sums = self.domain.extract(released(state.tree))
+        return state._replace(model=practical_model(sums, ridge, state.tree.values, self.bonus, self.warm))
 
 
 def published_entry(levels: int, epsilon: float, delta: float) -> float:
@@ -125,18 +111,17 @@ def published_entry(levels: int, epsilon: float, delta: float) -> float:
     return math.sqrt(16 * levels) * 2 * math.log(4 / delta) / epsilon
 
 
-def build(task: Task) -> tuple[PublishedJointLinUcb | PracticalJointLinUcb, RawUser]:
-    """The learner of this task, and its user."""
+def build(task: Task) -> PublishedJointLinUcb | PracticalJointLinUcb:
     domain = domain_of(task)
     assert isinstance(domain, Moments)
-    tuning, user = dict(task.tuning), RawUser(domain.reward_bound)
+    tuning = dict(task.tuning)
     published = tuning.pop("rule") == "published"
     numbers = {name: float(value) for name, value in tuning.items()}
     if published:
         levels = 1 + math.ceil(math.log2(task.rounds))
         scale = math.sqrt(2) * published_entry(levels, task.epsilon, task.delta)
         numbers |= {"growth": 1.0, "scale": scale, "rounds": float(task.rounds)}
-        return PublishedJointLinUcb(domain=domain, levels=levels, **numbers), user
+        return PublishedJointLinUcb(domain=domain, levels=levels, **numbers)
     levels = levels_for(task.rounds)
     scale = normal_scale(domain.l2((1.0, 1.0, 1.0)), levels, task.epsilon, task.delta)
-    return PracticalJointLinUcb(domain=domain, levels=levels, scale=scale, **numbers), user
+    return PracticalJointLinUcb(domain=domain, levels=levels, scale=scale, **numbers)

@@ -1,4 +1,4 @@
-"""Linear bandit optimisation by a curator who perturbs loss functions. The curator hears losses raw.
+"""Linear bandit optimisation by a curator who perturbs loss functions. The curator is told raw losses.
 
 Agarwal and Singh, "The price of differential privacy for online learning" (ICML 2017): a bandit algorithm is told
 <l_t + n_t, x_t> in place of <l_t, x_t>, with a fresh noise vector n_t. Black box: SCRiBLe (Abernethy, Hazan and
@@ -29,14 +29,11 @@ import jax
 import jax.numpy as jnp
 
 from sottovoce.catalogue.task import Task
-from sottovoce.learners.base import Key, Offer, configuration
+from sottovoce.learners.base import Key, Offer, configuration, loss_of
 from sottovoce.learners.convex.regions import on_sphere, region_of
 from sottovoce.learners.linalg import cholesky, damped_newton, solve_transposed
-from sottovoce.learners.losses import loss_of
 from sottovoce.sim.comparators.tree import radial
 from sottovoce.sim.random import sealed, unsealed
-from sottovoce.sim.users import user_of
-from sottovoce.users import LocalUser
 
 
 class State(NamedTuple):
@@ -85,8 +82,7 @@ class LinearPerturbation:
         return self.scale * (vector @ point)
 
 
-def build(task: Task) -> tuple[LinearPerturbation, LocalUser]:
-    """The learner of this task, and its user."""
+def build(task: Task) -> LinearPerturbation:
     region = region_of(task.region, task.dimension)
     n, reach = region.size, float(region.outer)
     farthest = reach**2 + float(jnp.sum(region.place(jnp.zeros(n)) ** 2))  # squared; the middle of a simplex is not 0
@@ -95,4 +91,4 @@ def build(task: Task) -> tuple[LinearPerturbation, LocalUser]:
     moment = 1 + variance * scale**2 * farthest
     eta = math.sqrt(region.nu * math.log(task.rounds + 1) / (2 * n**2 * moment * task.rounds))
     eta = min(eta, 1 / (16 * n * math.sqrt(moment)))
-    return LinearPerturbation(region=region, noise=noise, scale=scale, eta=eta), user_of(task)
+    return LinearPerturbation(region=region, noise=noise, scale=scale, eta=eta)

@@ -18,7 +18,7 @@ from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Offer, configuration
 from sottovoce.learners.linalg import with_features
 from sottovoce.protocol.offers import LinearModel
-from sottovoce.sim.comparators.raw import RawAnswer, RawUser
+from sottovoce.sim.comparators.raw import RawAnswer
 
 
 class State(NamedTuple):
@@ -50,7 +50,6 @@ class Oful:
         return State(precision, moment, state.volume + jnp.log1p(new))
 
 
-def build(task: Task) -> tuple[Oful, RawUser]:
-    """The learner and the user who tells it everything."""
+def build(task: Task) -> Oful:
     numbers = {name: float(value) for name, value in task.tuning.items()}
-    return Oful(dimension=task.dimension, **numbers), RawUser()
+    return Oful(dimension=task.dimension, **numbers)

@@ -8,7 +8,7 @@ from sottovoce.users.linear import LinearUser
 
 
 class RawAnswer(NamedTuple):
-    """What the curator hears of one person."""
+    """What the curator is told of one person."""
 
     features: Any
     reward: Any

@@ -1,4 +1,4 @@
-"""EXP3 run by a curator with differential privacy: Laplace noise on every loss. The curator hears losses raw.
+"""EXP3 run by a curator with differential privacy: Laplace noise on every loss. The curator is told raw losses.
 
 Tossou and Dimitrakakis, "Achieving privacy in the adversarial multi-armed bandit" (AAAI 2017), DP-EXP3-Lap:
 
@@ -25,16 +25,9 @@ import jax
 import jax.numpy as jnp
 
 from sottovoce.catalogue.task import Task
-from sottovoce.learners.base import Key, Offer, categorical, configuration, pick
-from sottovoce.learners.losses import loss_of
+from sottovoce.learners.arms.exp3 import State, charged
+from sottovoce.learners.base import Key, Offer, categorical, configuration, loss_of, pick
 from sottovoce.sim.random import sealed, unsealed
-from sottovoce.sim.users import user_of
-from sottovoce.users import LocalUser
-
-
-class State(NamedTuple):
-    losses: jax.Array
-    round: jax.Array
 
 
 class Memo(NamedTuple):
@@ -43,11 +36,12 @@ class Memo(NamedTuple):
     seal: jax.Array
 
 
-@configuration("arms")
-class PublishedPrivateExp3:
-    """The published wrapper around the published EXP3."""
+@configuration("arms", "rule")
+class PrivateExp3:
+    """Exponential weights on losses with Laplace noise."""
 
     arms: int
+    rule: str
     epsilon: float
     bound: float
     gamma: float
@@ -56,56 +50,29 @@ class PublishedPrivateExp3:
         return State(jnp.zeros(self.arms), jnp.asarray(1.0))
 
     def ask(self, state: State, key: Key) -> Offer:
-        weights = jax.nn.softmax(-self.gamma / self.arms * state.losses)
-        return _offer((1 - self.gamma) * weights + self.gamma / self.arms, key)
+        if self.rule == "practical":
+            weights = jax.nn.softmax(-self._rate(state.round) * state.losses)
+        else:
+            weights = jax.nn.softmax(-self.gamma / self.arms * state.losses)
+            weights = (1 - self.gamma) * weights + self.gamma / self.arms
+        arm = categorical(key, weights)
+        return Offer(arm, Memo(arm, pick(weights, arm), sealed(key)), arm)
 
     def tell(self, state: State, memo: Memo, estimate: jax.Array) -> State:
-        gain = 1 - noisy(loss_of(estimate), memo, self.epsilon)
+        """The noise is for a sensitivity of 1, that of a loss."""
+        loss = loss_of(estimate) + jax.random.laplace(unsealed(memo.seal), dtype=estimate.dtype) / self.epsilon
+        if self.rule == "practical":
+            return charged(state, memo.arm, jnp.maximum(loss / memo.weight, -1 / self._rate(state.round)))
+        gain = 1 - loss
         inside = (gain >= -self.bound) & (gain <= 1 + self.bound)
         gain = jnp.where(inside, (gain + self.bound) / (1 + 2 * self.bound), 0.0)
-        return _charged(state, memo, -gain / memo.weight)
-
-
-@configuration("arms")
-class PracticalPrivateExp3:
-    """The same noise with a rate that follows its variance."""
-
-    arms: int
-    epsilon: float
-
-    def init(self) -> State:
-        return State(jnp.zeros(self.arms), jnp.asarray(1.0))
-
-    def ask(self, state: State, key: Key) -> Offer:
-        return _offer(jax.nn.softmax(-self._rate(state.round) * state.losses), key)
-
-    def tell(self, state: State, memo: Memo, estimate: jax.Array) -> State:
-        loss = noisy(loss_of(estimate), memo, self.epsilon) / memo.weight
-        return _charged(state, memo, jnp.maximum(loss, -1 / self._rate(state.round)))
+        return charged(state, memo.arm, -gain / memo.weight)
 
     def _rate(self, round: jax.Array) -> jax.Array:
         return jnp.sqrt(math.log(self.arms) / (self.arms * round * (1 + 2 / self.epsilon**2)))
 
 
-def noisy(loss: jax.Array, memo: Memo, epsilon: float) -> jax.Array:
-    """The loss with Laplace noise for a sensitivity of 1."""
-    return loss + jax.random.laplace(unsealed(memo.seal), dtype=loss.dtype) / epsilon
-
-
-def _offer(weights: jax.Array, key: Key) -> Offer:
-    arm = categorical(key, weights)
-    return Offer(arm, Memo(arm, pick(weights, arm), sealed(key)), arm)
-
-
-def _charged(state: State, memo: Memo, loss: jax.Array) -> State:
-    played = jnp.arange(len(state.losses)) == memo.arm
-    return State(state.losses + jnp.where(played, loss, 0.0), state.round + 1)
-
-
-def build(task: Task) -> tuple[PublishedPrivateExp3 | PracticalPrivateExp3, LocalUser]:
-    """The learner of this task, and its user."""
-    if task.tuning["rule"] == "practical":
-        return PracticalPrivateExp3(arms=task.arms, epsilon=task.epsilon), user_of(task)
-    gamma = min(1.0, math.sqrt(task.arms * math.log(task.arms) / ((math.e - 1) * task.rounds)))
-    bound = math.log(task.rounds) / task.epsilon
-    return PublishedPrivateExp3(arms=task.arms, epsilon=task.epsilon, bound=bound, gamma=gamma), user_of(task)
+def build(task: Task) -> PrivateExp3:
+    arms, epsilon, rule = task.arms, task.epsilon, str(task.tuning["rule"])
+    gamma = min(1.0, math.sqrt(arms * math.log(arms) / ((math.e - 1) * task.rounds)))
+    return PrivateExp3(arms=arms, rule=rule, epsilon=epsilon, bound=math.log(task.rounds) / epsilon, gamma=gamma)

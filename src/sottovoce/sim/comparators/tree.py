@@ -1,4 +1,4 @@
-"""Sums that are published after every round, by a curator who hears everything: the binary tree mechanism.
+"""Sums that are published after every round, by a curator who is told everything: the binary tree mechanism.
 
 Dwork, Naor, Pitassi and Rothblum, "Differential privacy under continual observation" (STOC 2010); Chan, Shi and Song,
 "Private and continual release of statistics" (ICALP 2010). With the lowest set bit of t being bit i, a node closes at
@@ -22,7 +22,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from sottovoce.learners.base import Key
+from sottovoce.learners.base import Key, choose
 from sottovoce.learners.convex.regions import on_sphere
 from sottovoce.privacy.grid.delta import gaussian_scale
 
@@ -57,8 +57,7 @@ def add(tree: Tree, value: jax.Array, noise: jax.Array) -> Tree:
     closing = jnp.sum(jnp.where(count % 2 ** (level + 1) == 0, 1, 0))
     above = jnp.where((level > closing)[:, None], tree.noise, 0.0)
     after = Tree(tree.total + value, above + jnp.where((level == closing)[:, None], noise, 0.0), count)
-    full = tree.values >= 2**levels - 1
-    return jax.tree.map(lambda old, new: jnp.where(full, old, new), tree, after)
+    return choose(tree.values >= 2**levels - 1, tree, after)
 
 
 def released(tree: Tree) -> jax.Array:

@@ -1,4 +1,4 @@
-"""Convex bandit optimisation by a curator: the leader on noisy sums of one-point gradients. Losses are heard raw.
+"""Convex bandit optimisation by a curator: the leader on noisy sums of one-point gradients. Losses are told raw.
 
 After Thakurta and Smith, "(Nearly) optimal algorithms for private online learning in full-information and bandit
 settings" (NeurIPS 2013), with the one-point gradients of Flaxman, Kalai and McMahan (2005):
@@ -25,26 +25,10 @@ from typing import Any, NamedTuple
 import jax
 
 from sottovoce.catalogue.task import Task
-from sottovoce.learners.base import Key, Offer, configuration
-from sottovoce.learners.convex.regions import Region, on_sphere, region_of
-from sottovoce.learners.losses import loss_of
-from sottovoce.sim.comparators.tree import (
-    Tree,
-    add,
-    levels_for,
-    normal_scale,
-    radial,
-    radial_scale,
-    released,
-    sprout,
-)
+from sottovoce.learners.base import Key, Offer, configuration, loss_of
+from sottovoce.learners.convex.regions import on_sphere, region_of
+from sottovoce.sim.comparators.tree import Tree, add, levels_for, normal_scale, radial, radial_scale, released, sprout
 from sottovoce.sim.random import normals, sealed, unsealed
-from sottovoce.sim.users import user_of
-from sottovoce.users import LocalUser
-
-
-class State(NamedTuple):
-    tree: Tree
 
 
 class Memo(NamedTuple):
@@ -63,25 +47,25 @@ class TreeBco:
     rho: float
     eta: float
 
-    def init(self) -> State:
-        return State(sprout(self.levels, self.region.size))
+    def init(self) -> Tree:
+        return sprout(self.levels, self.region.size)
 
-    def ask(self, state: State, key: Key) -> Offer:
+    def ask(self, state: Tree, key: Key) -> Offer:
         direction = on_sphere(key, self.region.size)
-        leader = self.region.project(-self.eta * released(state.tree), 1 - self.rho / self.region.inner)
+        leader = self.region.project(-self.eta * released(state), 1 - self.rho / self.region.inner)
         return Offer(self.region.place(leader + self.rho * direction), Memo(direction, sealed(key)))
 
-    def tell(self, state: State, memo: Memo, estimate: jax.Array) -> State:
+    def tell(self, state: Tree, memo: Memo, estimate: jax.Array) -> Tree:
         size, key = self.region.size, unsealed(memo.seal)
         gradient = size / self.rho * (loss_of(estimate) - 0.5) * memo.direction
         noise = self.scale * (radial(key, size) if self.pure else normals(key, (size,)))
-        return State(add(state.tree, gradient, noise))
+        return add(state, gradient, noise)
 
 
-def build(task: Task) -> tuple[TreeBco, LocalUser]:
-    """The learner of this task, and its user."""
+def build(task: Task) -> TreeBco:
     region = region_of(task.region, task.dimension)
-    n, m, rho = region.size, levels_for(task.rounds), exploration(region, task.rounds)
+    n, m, diameter = region.size, levels_for(task.rounds), 2 * float(region.outer)
+    rho = min(diameter * math.sqrt(n / 6) * task.rounds**-0.25, float(region.inner) / 2)
     pure = task.delta == 0
     if pure:
         scale = radial_scale(n / rho, m, task.epsilon)
@@ -89,12 +73,5 @@ def build(task: Task) -> tuple[TreeBco, LocalUser]:
     else:
         scale = normal_scale(n / rho, m, task.epsilon, task.delta)
         noise = scale * math.sqrt(m * n)
-    diameter = 2 * float(region.outer)
     eta = diameter / math.sqrt(task.rounds * (n**2 / (4 * rho**2) + 2 * noise / diameter))
-    return TreeBco(region=region, levels=m, pure=pure, scale=scale, rho=rho, eta=eta), user_of(task)
-
-
-def exploration(region: Region, rounds: int) -> float:
-    """How far from the leader points are tried."""
-    balanced = 2 * float(region.outer) * math.sqrt(region.size / 6) * rounds**-0.25
-    return min(balanced, float(region.inner) / 2)
+    return TreeBco(region=region, levels=m, pure=pure, scale=scale, rho=rho, eta=eta)

@@ -24,7 +24,7 @@ from sottovoce.learners.linalg import with_features
 from sottovoce.privacy.domains import shorten
 from sottovoce.protocol.links import Link, link_of
 from sottovoce.protocol.offers import LinearModel
-from sottovoce.sim.comparators.raw import RawAnswer, RawUser
+from sottovoce.sim.comparators.raw import RawAnswer
 
 
 class State(NamedTuple):
@@ -64,8 +64,6 @@ class UcbGlm:
         return State(precision, covariance, shorten(jnp, theta, self.link.radius), state.reports + 1)
 
 
-def build(task: Task) -> tuple[UcbGlm, RawUser]:
-    """The learner and the user who tells it everything."""
+def build(task: Task) -> UcbGlm:
     numbers = {name: float(task.tuning[name]) for name in ("warm", "failure", "bonus")}
-    link = link_of(task.tuning)
-    return UcbGlm(dimension=task.dimension, link=link, **numbers), RawUser(link.high)
+    return UcbGlm(dimension=task.dimension, link=link_of(task.tuning), **numbers)

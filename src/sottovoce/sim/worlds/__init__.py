@@ -10,12 +10,10 @@ from sottovoce.learners.convex.regions import region_of
 from sottovoce.protocol.errors import ConfigurationError, UnknownName
 from sottovoce.sim.worlds.arms import Arms, SwitchingArms
 from sottovoce.sim.worlds.base import Drawn, World
-from sottovoce.sim.worlds.convex import Absolute, Quadratic
+from sottovoce.sim.worlds.convex import Absolute, Plane, Quadratic
 from sottovoce.sim.worlds.digits import digits_of
-from sottovoce.sim.worlds.generalized import Binary, Poisson
-from sottovoce.sim.worlds.linear import CONTEXTS, Linear
+from sottovoce.sim.worlds.linear import CONTEXTS, Binary, Linear, Poisson
 from sottovoce.sim.worlds.movielens import movielens_of
-from sottovoce.sim.worlds.plane import Plane
 
 WORLDS: dict[str, Any] = {
     "arms": Arms,
@@ -31,11 +29,7 @@ WORLDS: dict[str, Any] = {
     "plane": Plane,
 }
 
-CHOICES = {
-    "contexts": CONTEXTS,
-    "motion": ("fixed", "drifting", "switching"),
-    "scale": ("authors", "unit"),
-}
+CHOICES = {"contexts": CONTEXTS, "motion": ("fixed", "drifting", "switching"), "scale": ("authors", "unit")}
 """Options that are one of a few names."""
 
 USUAL_WORLD = {"arms": "arms", "features": "linear", "points": "absolute"}

@@ -1,7 +1,7 @@
 """Worlds of a few arms with rewards 0 and 1."""
 
 import dataclasses
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import jax
 import jax.numpy as jnp
@@ -11,8 +11,16 @@ from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.sim.worlds.base import Drawn
 
 
+class _Bernoulli:
+    """The context is the mean reward of each arm; a reward is 0 or 1."""
+
+    def outcome(self, context: jax.Array, action: jax.Array, key: Key) -> jax.Array:
+        mean = pick(context, action)
+        return (jax.random.uniform(key, dtype=mean.dtype) >= 1 - mean).astype(mean.dtype)
+
+
 @configuration("arms")
-class Arms:
+class Arms(_Bernoulli):
     """Bernoulli arms: one is better than the worst by `gap`, or `rewards` of your own; in another order each seed.
 
     `reward` is that of the worst arm. The gap to the best one rises like (i / (arms - 1))^alpha from the second arm to
@@ -46,19 +54,12 @@ class Arms:
     def visit(self, round: jax.Array, key: Key) -> jax.Array:
         return self.rewards
 
-    def outcome(self, context: jax.Array, action: jax.Array, key: Key) -> jax.Array:
-        return _reward(pick(context, action), key)
-
     def regret(self, context: jax.Array, action: jax.Array) -> jax.Array:
         return jnp.max(context) - pick(context, action)
 
 
-class Mood(NamedTuple):
-    means: jax.Array
-
-
 @configuration("arms")
-class SwitchingArms:
+class SwitchingArms(_Bernoulli):
     """The stochastically constrained adversary of Zimmert and Seldin: the best arm stays best by `gap` in every round.
 
     All rewards together jump between nearly 0 and nearly 1, in phases that grow by `factor`. Learners that average
@@ -71,25 +72,17 @@ class SwitchingArms:
     best: Drawn = 0
 
     def sample(self, key: Key) -> "SwitchingArms":
-        best = jax.random.randint(key, (), 0, self.arms)
-        return SwitchingArms(arms=self.arms, gap=self.gap, factor=self.factor, best=best)
+        return dataclasses.replace(cast(Any, self), best=jax.random.randint(key, (), 0, self.arms))
 
     @property
     def gaps(self) -> jax.Array:
         return jnp.where(jnp.arange(self.arms) == self.best, 0.0, self.gap)
 
-    def visit(self, round: jax.Array, key: Key) -> Mood:
+    def visit(self, round: jax.Array, key: Key) -> jax.Array:
         phase = jnp.floor(jnp.log1p(round * (self.factor - 1)) / jnp.log(self.factor))
         base = jnp.where(phase % 2 == 0, 1.0 - self.gap, 0.0)
-        return Mood(jnp.where(jnp.arange(self.arms) == self.best, base + self.gap, base))
+        return jnp.where(jnp.arange(self.arms) == self.best, base + self.gap, base)
 
-    def outcome(self, context: Mood, action: jax.Array, key: Key) -> jax.Array:
-        return _reward(pick(context.means, action), key)
-
-    def regret(self, context: Mood, action: jax.Array) -> jax.Array:
+    def regret(self, context: jax.Array, action: jax.Array) -> jax.Array:
         """Against every fixed arm; the simulator keeps the best in hindsight."""
-        return context.means - pick(context.means, action)
-
-
-def _reward(mean: jax.Array, key: Key) -> jax.Array:
-    return (jax.random.uniform(key, dtype=mean.dtype) >= 1 - mean).astype(mean.dtype)
+        return context - pick(context, action)

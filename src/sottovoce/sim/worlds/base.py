@@ -15,8 +15,7 @@ class World(Protocol):
 
     A world may also have any of these; the functions below fill in the others:
 
-    - `sample(key) -> World`: a fresh instance for each seed. Worlds of the registry say in `drawn` which of their
-      fields that fills; the others are options that a study may set.
+    - `sample(key) -> World`: a fresh instance for each seed. It fills the fields of type `Drawn`.
     - `shown(context)`: what of the context the device knows before it acts, where that is not all of it.
     - `gaps`: how much worse every arm is than the best. Recommendations are judged by it.
     - `notice`: whose data the world is made of, and on what terms.

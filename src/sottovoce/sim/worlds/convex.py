@@ -1,4 +1,4 @@
-"""Worlds whose actions are points: the reward is one minus a loss that grows with the distance from a target.
+"""Worlds whose actions are points: the reward falls with the distance from a target, or is linear (`Plane`).
 
 The regret is against the best fixed point in hindsight. The target may move on a segment from `start` to `end`, where
 for both losses the best fixed point lies too; so the comparators are points of that segment.
@@ -107,3 +107,39 @@ class Absolute(_Moving):
         apart = points - target
         steepness = jnp.where(self.steepness > 0, self.steepness, 1 / (2 * self.region.outer))
         return steepness * jnp.sqrt(jnp.sum(apart * apart, axis=-1))
+
+
+class Slope(NamedTuple):
+    mean: jax.Array
+    corner: jax.Array
+
+
+@configuration()
+class Plane:
+    """The reward of x is -<l_t, x>, in [-1, 1]: l_t is `mean` plus a random vector, both of length 1/(2 outer).
+
+    On a simplex x is counted from the middle. The mean's direction is drawn for every seed. The regret is against the
+    best fixed point, the `corner` of the region that lies farthest against the mean.
+    """
+
+    region: Any
+    mean: Drawn = None
+    corner: Drawn = None
+
+    def sample(self, key: Key) -> Any:
+        mean = on_sphere(key, self.region.size) / (2 * self.region.outer)
+        return replace(self, mean=mean, corner=self.region.project(-1e6 * self.region.outer**2 * mean))
+
+    def visit(self, round: jax.Array, key: Key) -> Slope:
+        return Slope(self._lifted(self.mean), self.region.place(self.corner))
+
+    def _lifted(self, free: jax.Array) -> jax.Array:
+        """The vector in the coordinates of points: `place` is affine, and its linear part is an isometry."""
+        return self.region.place(free) - self.region.place(jnp.zeros(self.region.size))
+
+    def outcome(self, context: Slope, action: jax.Array, key: Key) -> jax.Array:
+        own = self._lifted(on_sphere(key, self.region.size) / (2 * self.region.outer))
+        return -action @ (context.mean + own)
+
+    def regret(self, context: Slope, action: jax.Array) -> jax.Array:
+        return jnp.mean((action - context.corner) @ context.mean)

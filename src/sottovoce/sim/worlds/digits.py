@@ -1,4 +1,4 @@
-"""Handwritten digits as a contextual bandit: guess which digit a person drew, hear only whether it was right.
+"""Handwritten digits as a contextual bandit: guess which digit a person drew, be told only whether it was right.
 
 The data is `load_digits` of scikit-learn: 1,797 images of 8 x 8 points (Alpaydin and Kaynak 1998, UCI). Images are
 drawn with replacement, so a run may be longer than the data.

@@ -1,6 +1,5 @@
-"""Contextual worlds whose mean reward depends on <x, theta*>, and the linear one: rewards +1 or -1 with that mean."""
+"""Contextual worlds: the mean reward is <x, theta*> itself, or a curve of it (generalised linear)."""
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -8,6 +7,7 @@ import jax
 import jax.numpy as jnp
 
 from sottovoce.learners.base import Key, configuration
+from sottovoce.protocol.links import Link
 from sottovoce.sim.random import normals
 from sottovoce.sim.worlds.base import Drawn
 
@@ -19,7 +19,7 @@ PHASE = 1.6
 
 
 @dataclass(frozen=True, kw_only=True)
-class Features(ABC):
+class Features:
     """What all contextual worlds share. `contexts` says how the features of the actions come about.
 
     - "isotropic": unit vectors uniform on the sphere, fresh for every person.
@@ -63,9 +63,9 @@ class Features(ABC):
             return features / jnp.maximum(1.0, _norm(features))
         return _on_sphere(features)
 
-    @abstractmethod
     def _mean(self, z: jax.Array) -> jax.Array:
         """The expected reward where <x, theta*> is z."""
+        return z
 
     def regret(self, context: jax.Array, action: jax.Array) -> jax.Array:
         rewards = self._mean(context @ self.theta)
@@ -76,12 +76,44 @@ class Features(ABC):
 class Linear(Features):
     """Rewards are +1 or -1 with mean <x, theta*>."""
 
-    def _mean(self, z: jax.Array) -> jax.Array:
-        return z
-
     def outcome(self, context: jax.Array, action: jax.Array, key: Key) -> jax.Array:
         likely = (1 + context[action] @ self.theta) / 2
         return jnp.where(jax.random.uniform(key, dtype=context.dtype) < likely, 1.0, -1.0)
+
+
+@configuration("dimension", "arms", "contexts", "link")
+class Binary(Features):
+    """Rewards 0 or 1; the chance of a 1 is the mean of the link ("logistic" or "probit") at <x, theta*>."""
+
+    link: Drawn
+
+    def _mean(self, z: jax.Array) -> jax.Array:
+        return Link(self.link).mean(jnp, z)
+
+    def outcome(self, context: jax.Array, action: jax.Array, key: Key) -> jax.Array:
+        chance = self._mean(context[action] @ self.theta)
+        return (jax.random.uniform(key, dtype=chance.dtype) < chance).astype(chance.dtype)
+
+
+@configuration("dimension", "arms", "contexts", "maximum")
+class Poisson(Features):
+    """Counts whose logarithmic mean is <x, theta*>; more than `maximum` counts as `maximum`, in the regret too."""
+
+    maximum: float = 6.0
+
+    def _chances(self, z: jax.Array) -> jax.Array:
+        """P(count <= k) for k = 0, ..., maximum - 1, along a new last axis."""
+        counts = jnp.arange(int(self.maximum))
+        log_factorial = jax.scipy.special.gammaln(counts + 1.0)
+        return jnp.cumsum(jnp.exp(counts * z[..., None] - jnp.exp(z[..., None]) - log_factorial), axis=-1)
+
+    def _mean(self, z: jax.Array) -> jax.Array:
+        """E min(N, maximum) is the sum of the chances that N exceeds 0, 1, ..., maximum - 1."""
+        return jnp.sum(1 - self._chances(z), axis=-1)
+
+    def outcome(self, context: jax.Array, action: jax.Array, key: Key) -> jax.Array:
+        share = jax.random.uniform(key, dtype=context.dtype)
+        return jnp.sum(self._chances(context[action] @ self.theta) <= share).astype(context.dtype)
 
 
 def _norm(vectors: jax.Array) -> jax.Array:

@@ -10,13 +10,12 @@ In each round a person is drawn uniformly. The reward is the reconstruction itse
 that person's best movie; with as many dimensions as movies the reconstruction is R.
 
 What to know about it (figures for 20 movies and 20 dimensions); we keep it as it is:
-- A movie that a person did not rate counts as 0 stars, so "not seen" is the reward -1, worse than one star. 78 % of the
-  entries are of that kind.
-- Features are made from the very ratings that are to be learned, and their length gives a part of these away: a learner
-  that hears nobody and always takes the longest feature has 47 % of the regret of uniform play (`longest_regret`). An
-  optimistic learner does so from its first round, so it is this mark that has to be beaten, not uniform play.
+- A movie that a person did not rate counts as 0 stars, so 78 % of the entries have the reward -1, worse than one star.
+- Features are made from the ratings that are to be learned, and their length tells a part of these: a learner that is
+  told nothing and always takes the longest feature has 47 % of the regret of uniform play (`longest_regret`).
+  Optimistic learners do so from their first round, so this has to be beaten, not uniform play.
 - Features are short and theta* is long: features have length 0.03 on average and 0.32 at most, and ||theta*|| = 112.
-  The analysis wants both at most 1. Noise is made for features of length 1; the published run drowns it with
+  The analysis wants both at most 1. Noise is made for features of length 1; the published run makes it tiny with
   epsilon = 800,000. With `scale = "unit"` all features are multiplied by one public number so that the longest has
   length 1, and theta* is divided by it: the same problem, nearer to what the noise is made for.
 - A reconstruction of low rank may leave [-1, 1]; the device clips it to the reward bound of the contract, the regret
@@ -55,7 +54,7 @@ class MovieLens:
         return f"Data: {self.source}. {LICENCE}"
 
     def longest_regret(self) -> float:
-        """The mean regret of a round if nobody is heard and always the longest feature is taken."""
+        """The mean regret of a round if nothing is told and always the longest feature is taken."""
         longest = np.argmax(np.linalg.norm(self.features, axis=2), axis=1)
         rewards = self.features @ self.theta
         return float(np.mean(rewards.max(axis=1) - rewards[np.arange(len(rewards)), longest]))

@@ -39,10 +39,6 @@ class People:
     def arms(self) -> int:
         return self.rewards.arms
 
-    @property
-    def dimension(self) -> int:
-        return self.rewards.dimension
-
     def sample(self, key: Key) -> "People":
         drawn = self.rewards.sample(key)
         return dataclasses.replace(self, rewards=dataclasses.replace(drawn, theta=self.radius * drawn.theta))
@@ -79,10 +75,7 @@ def people_of(offers: ByModel) -> World:
     rewards = world_of(name, arms=offers.arms, dimension=offers.dimension, **options)
     radius = min(link.radius, 1.0) if name == "linear" else link.radius
     return People(
-        fields=tuple(sorted(offers.fields.items())),
-        named=bool(offers.actions),
-        rewards=rewards,
-        radius=radius,
+        fields=tuple(sorted(offers.fields.items())), named=bool(offers.actions), rewards=rewards, radius=radius
     )
 
 

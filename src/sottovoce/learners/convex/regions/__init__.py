@@ -9,9 +9,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from sottovoce.learners.convex.regions.ball import BallRegion
-from sottovoce.learners.convex.regions.base import Region, norm, on_sphere
-from sottovoce.learners.convex.regions.box import BoxRegion
+from sottovoce.learners.convex.regions.base import BallRegion, BoxRegion, Region, norm, on_sphere
 from sottovoce.learners.convex.regions.polytope import polytope
 from sottovoce.learners.convex.regions.simplex import SimplexRegion, helmert
 from sottovoce.protocol.errors import ConfigurationError, UnknownName

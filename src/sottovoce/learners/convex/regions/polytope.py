@@ -15,7 +15,7 @@ from sottovoce.protocol.errors import ConfigurationError
 
 
 @configuration("size")
-class PolytopeRegion:
+class PolytopeRegion(Region):
     """rows @ z <= bounds with bounds > 0 (the origin is inside), with the barrier -sum ln(bounds - rows @ z)."""
 
     size: int
@@ -24,20 +24,9 @@ class PolytopeRegion:
     extent: float
     """The radius of a ball that holds the polytope."""
 
-    @property
-    def inner(self) -> Any:
-        return jnp.min(self.bounds / jnp.sqrt(jnp.sum(jnp.asarray(self.rows) ** 2, axis=1)))
-
-    @property
-    def outer(self) -> float:
-        return self.extent
-
-    @property
-    def nu(self) -> float:
-        return float(len(self.bounds))
-
-    def place(self, free: jax.Array) -> jax.Array:
-        return free
+    inner = property(lambda self: jnp.min(self.bounds / jnp.sqrt(jnp.sum(jnp.asarray(self.rows) ** 2, axis=1))))
+    outer = property(lambda self: self.extent)
+    nu = property(lambda self: float(len(self.bounds)))
 
     def project(self, free: jax.Array, shrink: Any = 1.0) -> jax.Array:
         return project_on_faces(free, self.rows, shrink * jnp.asarray(self.bounds))
@@ -53,7 +42,26 @@ class PolytopeRegion:
         return scaled.T @ scaled
 
     def uniform(self, key: Key) -> jax.Array:
-        return walk(self, key)
+        """A nearly uniform point, by hit-and-run from the origin."""
+
+        def step(point: jax.Array, key: Key) -> tuple[jax.Array, None]:
+            way, far = jax.random.split(key)
+            direction = on_sphere(way, self.size)
+            ahead, behind = self._chord(point, direction), self._chord(point, -direction)
+            return point + (jax.random.uniform(far) * (ahead + behind) - behind) * direction, None
+
+        return lax.scan(step, jnp.zeros(self.size), jax.random.split(key, 60))[0]
+
+    def _chord(self, point: jax.Array, direction: jax.Array) -> jax.Array:
+        """How far one can go from an inner point in this direction, by bisection on the gauge."""
+
+        def halve(_: int, ends: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+            low, high = ends
+            middle = (low + high) / 2
+            inside = self.gauge(point + middle * direction) <= 1
+            return jnp.where(inside, middle, low), jnp.where(inside, high, middle)
+
+        return lax.fori_loop(0, 40, halve, (jnp.zeros(()), jnp.asarray(2.0 * self.outer)))[0]
 
 
 def polytope(rows: Any, bounds: Any, dimension: int) -> PolytopeRegion:
@@ -78,12 +86,8 @@ def _corners(faces: np.ndarray, limits: np.ndarray) -> list[np.ndarray]:
     dimension = faces.shape[1]
     if math.comb(len(limits), dimension) > 20_000:
         raise ConfigurationError(f"a polytope with {len(limits)} faces in {dimension} dimensions has too many corners")
-    found = []
-    for chosen in itertools.combinations(range(len(limits)), dimension):
-        square = faces[list(chosen)]
-        if abs(np.linalg.det(square)) > 1e-12:
-            found.append(np.linalg.solve(square, limits[list(chosen)]))
-    return found
+    chosen = map(list, itertools.combinations(range(len(limits)), dimension))
+    return [np.linalg.solve(faces[c], limits[c]) for c in chosen if abs(np.linalg.det(faces[c])) > 1e-12]
 
 
 def _bounded(faces: np.ndarray) -> bool:
@@ -108,7 +112,7 @@ def _cone_distance(faces: np.ndarray, target: np.ndarray) -> float:
     return float(np.linalg.norm(weights @ faces - target))
 
 
-def project_on_faces(free: jax.Array, rows: Any, bounds: jax.Array, sweeps: int = 60) -> jax.Array:
+def project_on_faces(free: jax.Array, rows: Any, bounds: jax.Array) -> jax.Array:
     """The nearest point with rows @ z <= bounds by Hildreth's dual sweeps; what is left outside is pulled in."""
     rows = jnp.asarray(rows)
     squares = jnp.sum(rows**2, axis=1)
@@ -121,29 +125,5 @@ def project_on_faces(free: jax.Array, rows: Any, bounds: jax.Array, sweeps: int 
     def sweep(_: int, carried: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
         return lax.fori_loop(0, len(bounds), face, carried)
 
-    point, _ = lax.fori_loop(0, sweeps, sweep, (free, jnp.zeros(len(bounds))))
+    point, _ = lax.fori_loop(0, 60, sweep, (free, jnp.zeros(len(bounds))))
     return point / jnp.maximum(jnp.max(rows @ point / bounds), 1.0)
-
-
-def walk(region: Region, key: Key, steps: int = 60) -> jax.Array:
-    """A nearly uniform point by hit-and-run from the origin."""
-
-    def step(point: jax.Array, key: Key) -> tuple[jax.Array, None]:
-        way, far = jax.random.split(key)
-        direction = on_sphere(way, region.size)
-        ahead, behind = chord(region, point, direction), chord(region, point, -direction)
-        return point + (jax.random.uniform(far) * (ahead + behind) - behind) * direction, None
-
-    return lax.scan(step, jnp.zeros(region.size), jax.random.split(key, steps))[0]
-
-
-def chord(region: Region, point: jax.Array, direction: jax.Array) -> jax.Array:
-    """How far one can go from an inner point in this direction, by bisection on the gauge."""
-
-    def halve(_: int, ends: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
-        low, high = ends
-        middle = (low + high) / 2
-        inside = region.gauge(point + middle * direction) <= 1
-        return jnp.where(inside, middle, low), jnp.where(inside, high, middle)
-
-    return lax.fori_loop(0, 40, halve, (jnp.zeros(()), jnp.asarray(2.0 * region.outer)))[0]

@@ -8,10 +8,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from sottovoce.learners.base import Key, configuration
+from sottovoce.learners.convex.regions.base import Region
 
 
 @configuration("size")
-class SimplexRegion:
+class SimplexRegion(Region):
     """Probability vectors of size + 1 entries: x = 1/n + basis @ z with an orthonormal basis of the sum-zero vectors.
 
     Distances are those of the probability vectors. The barrier is -sum ln x_i.
@@ -19,21 +20,10 @@ class SimplexRegion:
 
     size: int
 
-    @property
-    def basis(self) -> Any:
-        return helmert(self.size)
-
-    @property
-    def inner(self) -> float:
-        return 1 / math.sqrt(self.size * (self.size + 1))
-
-    @property
-    def outer(self) -> float:
-        return math.sqrt(self.size / (self.size + 1))
-
-    @property
-    def nu(self) -> float:
-        return float(self.size + 1)
+    basis = property(lambda self: helmert(self.size))
+    inner = property(lambda self: 1 / math.sqrt(self.size * (self.size + 1)))
+    outer = property(lambda self: math.sqrt(self.size / (self.size + 1)))
+    nu = property(lambda self: float(self.size + 1))
 
     def place(self, free: jax.Array) -> jax.Array:
         return 1 / (self.size + 1) + self.basis @ free
