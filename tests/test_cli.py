@@ -196,8 +196,11 @@ def test_the_published_run_is_replayed(tmp_path: Path):
         (("simulate", "nowhere.toml", "--epsilon", "2"), "--epsilon cannot be combined with a study file"),
         (("simulate", "--learner", "kl-ucb", "--gap", "2"), "gap must be above 0 and at most 1, got 2"),
         (("plan", "--learner", "kl-ucb", "--gap", "0"), "gap must be above 0 and at most 1, got 0"),
-        (("simulate", "--learner", "kl-ucb", "--gap", "0.8"), "gap 0.8 is above loss 0.5"),
-        (("simulate", "--learner", "kl-ucb", "--option", "gpa=0.1"), "'gpa'; choose one of: alpha, gap, loss, losses"),
+        (("simulate", "--learner", "kl-ucb", "--gap", "0.8"), "gap 0.8 and reward 0.5 make more than 1"),
+        (
+            ("simulate", "--learner", "kl-ucb", "--option", "gpa=0.1"),
+            "'gpa'; choose one of: alpha, gap, reward, rewards",
+        ),
         (("simulate", "--learner", "kl-ucb", "--option", "gpa=0.1"), "(did you mean gap?)"),
         (("simulate", "--learner", "kl-ucb", "--option", "arms=4"), "arms is no option of a world"),
         (("simulate", "--learner", "kl-ucb", "--tune", "arm=4"), "(did you mean arms?)"),
@@ -322,5 +325,7 @@ def test_a_wrong_keyword_and_a_bare_number_are_named_first():
         sottovoce_package.task("linucb", dim=4, arms=3, rounds=10, epsilon=1.0)
     with pytest.raises(UnknownName, match=r"'n_arms'.*did you mean arms\?"):
         sottovoce_package.task("ucb", n_arms=3, rounds=10, epsilon=1.0)
-    with pytest.raises(ConfigurationError, match=r"must be a Budget, as in sottovoce.budget\(1.0\); got 1.0"):
+    with pytest.raises(
+        ConfigurationError, match=r"give a budget, as in calibrate\('levels', domain, budget\(1.0\)\), got 1.0"
+    ):
         sottovoce_package.calibrate("levels", sottovoce_package.Interval(), 1.0)

@@ -39,7 +39,7 @@ def table1(
     place = folder(out)
     columns = (TextColumn("{task.description:34}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        job = bar.add_task("", total=len(ROWS) + 1)
+        job = bar.add_task("", total=len(ROWS))
         measured = list(measure(quick=quick, progress=lambda title: bar.update(job, advance=1, description=title)))
     console = Console()
     console.print(_exponents(measured))
@@ -54,15 +54,13 @@ def _exponents(measured: "list[Measured]") -> "Table":
     """A line for each row and quantity; fits 80 columns."""
     columns = (words("row"), words("against"), "theorem", "practical", "left", "paper", "shown")
     table = table_of("Table 1, measured", *columns)
-    paper = {(m.row, m.quantity): m for m in measured if m.preset == "paper"}
+    paper = {(m.row.name, m.axis.quantity): m for m in measured if m.preset == "paper"}
     for m in measured:
         if m.preset != "practical":
             continue
-        fitted = f"{m.fitted.value:.2f} ({m.fitted.low:.2f} to {m.fitted.high:.2f})"
-        beside = f"{paper[m.row, m.quantity].fitted.value:.2f}"
-        left, shown = f"{m.regret_share:.0%}", "yes" if m.shown else "no"
-        style = "green" if m.shown else "red"
-        table.add_row(m.row, m.quantity, f"{m.theorem:.2f}", fitted, left, beside, shown, style=style)
+        name, theorem, left = (m.row.name, m.axis.quantity), f"{m.axis.theorem:.2f}", f"{m.regret_share:.0%}"
+        shown, style = ("yes", "green") if m.shown else ("no", "red")
+        table.add_row(*name, theorem, str(m.fitted), left, f"{paper[name].fitted.value:.2f}", shown, style=style)
     return table
 
 
