@@ -144,7 +144,7 @@ def test_movielens_is_run_at_honest_budgets_beside_the_published_one(tmp_path: P
     assert rows[0]["options"] == {"scale": "authors", "path": "ml-100k", "rotate": 3}
     screen = " ".join(done.stdout.split())
     assert "Harper and J. A. Konstan" in screen
-    assert "Hearing nobody: always the longest feature loses" in screen
+    assert "Without any report: always the longest feature loses" in screen
     assert max(map(len, done.stdout.splitlines())) <= 80
     page = (tmp_path / "out" / "report.html").read_text()
     assert "Harper and J. A. Konstan" in page
@@ -210,7 +210,7 @@ def test_the_published_run_is_replayed(tmp_path: Path):
             ("plan", "--learner", "linucb", "--world", "digits", "--arms", "12", "--dimension", "24"),
             "world digits has 2 to 10 arms, got 12",
         ),
-        (("plan", "--learner", "oful", "--dimension", "3"), "oful hears raw data"),
+        (("plan", "--learner", "oful", "--dimension", "3"), "oful sees raw data"),
         (("audit",), "say what to audit: a task file, --all or --mechanism NAME"),
         (("algorithms", "--setting", "quantum"), "no setting contains 'quantum'; the settings are"),
     ],

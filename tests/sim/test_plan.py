@@ -123,7 +123,7 @@ def test_what_cannot_be_planned_is_refused_in_words():
         plan(epsilon=[])
     with pytest.raises(UnknownName, match=r"unknown learner.*did you mean ucb\?"):
         plan(learner="ubc")
-    with pytest.raises(ConfigurationError, match="hears raw data"):
+    with pytest.raises(ConfigurationError, match="sees raw data"):
         plan(learner="oful", dimension=3, options={})
 
 

@@ -88,7 +88,7 @@ def plans_of(
     (1, True)
     """
     if algorithm_of(study.learner).trust != "local":
-        raise ConfigurationError(f"{study.learner} hears raw data; plan is for learners that do not")
+        raise ConfigurationError(f"{study.learner} sees raw data; plan is for learners that do not")
     cells = [cell for cell in cells_of(study, worlds) if cell.role in ("chosen", "uniform")]
     results = list(run_cells(shortened(study), cells, progress))
     uniform = {result.cell.world_name: result for result in results if result.cell.role == "uniform"}

@@ -84,6 +84,11 @@ class CellResult(NamedTuple):
         half = student_quantile(0.975, seeds - 1) * self.regret.std(axis=0, ddof=1) / np.sqrt(seeds)
         return mean, mean - half, mean + half
 
+    def last(self) -> tuple[float, float, float]:
+        """Mean and interval at the end."""
+        mean, low, high = (float(series[-1]) for series in self.interval())
+        return mean, low, high
+
     def right(self) -> tuple[float, float, float]:
         """The share of seeds with the right answer and its 95 % interval (Clopper-Pearson)."""
         if self.correct is None:

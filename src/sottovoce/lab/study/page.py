@@ -78,7 +78,7 @@ def _regret_table(results: Sequence[CellResult]) -> str:
     headings = ("world", "who", "promise to each person", "regret (95 % interval)", "growth", "seconds")
     rows = []
     for result in results:
-        mean, low, high = (float(series[-1]) for series in result.interval())
+        mean, low, high = result.last()
         regret = f"{mean:,.0f}  ({low:,.0f} to {high:,.0f})"
         rows.append((*_identity(result.cell), regret, f"{result.growth():.2f}", f"{result.seconds:.1f}"))
     return f"<h2>Regret at the end</h2>{table(headings, rows, words=3, chosen=_chosen(results))}{REGRET_NOTE}"

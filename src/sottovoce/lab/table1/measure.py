@@ -179,8 +179,8 @@ def _task(row: Row, preset: str, size: float, epsilon: float) -> Task:
 
 def _simulate(row: Row, size: float, learner: Any, user: Any, mechanism: Any, rounds: int) -> Trace:
     options: dict[str, Any] = {**row.shape, **row.options, **({"gap": size} if row.gaps else {})}
-    numbers = {"rounds": rounds, "seeds": row.seeds, "seed": row.seed, "checkpoints": max(rounds // CHUNK, 1)}
-    trace = simulate(learner, user, world_of(row.world, **options), mechanism=mechanism, **numbers)
+    numbers: dict[str, Any] = {"seeds": row.seeds, "seed": row.seed, "checkpoints": max(rounds // CHUNK, 1)}
+    trace = simulate(learner, user, world_of(row.world, **options), rounds=rounds, mechanism=mechanism, **numbers)
     if not trace.finite:
         raise ArithmeticError(f"{row.name} left the real numbers; please report this with the command you typed")
     return trace

@@ -3,6 +3,7 @@
 import math
 from fractions import Fraction
 from importlib import resources
+from typing import Any
 
 import msgspec
 
@@ -18,8 +19,8 @@ class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     presets: tuple[str, str] = ("practical", "paper")
     world: str
     shape: dict[str, int]
-    options: dict[str, float] = {}
-    tuning: dict[str, float] = {}
+    options: dict[str, Any] = {}
+    tuning: dict[str, Any] = {}
     power: Fraction
     """The theorem's exponent of rounds, or of 1/gap."""
     logarithm: Fraction = Fraction(0)
@@ -57,7 +58,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
         """The same in words; nothing where there is none."""
         if self.gaps:
             return "ln(ln(1/gap^2)/0.05)"
-        return {0: "", 1: "ln T"}.get(self.logarithm, f"(ln T)^({self.logarithm})")
+        return {"0": "", "1": "ln T"}.get(str(self.logarithm), f"(ln T)^({self.logarithm})")
 
 
 ROWS = msgspec.toml.decode(
