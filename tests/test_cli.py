@@ -292,10 +292,10 @@ def test_a_study_file_with_a_wrong_field_or_letter_says_what_may_be_meant(tmp_pa
     assert "is a live task, not a study; `sottovoce plan" in one_sentence(refused("simulate", str(file)))
 
 
-def test_the_page_says_of_every_row_who_heard_what(small: Path):
+def test_the_page_says_of_every_row_who_saw_what(small: Path):
     page = (small / "out" / "report.html").read_text()
     assert "In the rows with a promise the server saw noisy reports only." in page
-    assert "In the row “no privacy” it heard raw data" in page
+    assert "In the row “no privacy” it saw raw data" in page
 
 
 def test_a_best_arm_study_shows_its_answers_before_its_regret(tmp_path: Path):

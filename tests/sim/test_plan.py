@@ -16,8 +16,7 @@ from sottovoce.cli.init import starting_file
 from sottovoce.lab import plan as planning
 from sottovoce.lab.plan import Plan, plans_of, shortened
 from sottovoce.lab.study.cells import cells_of, run_cells
-from sottovoce.lab.study.file import Study
-from sottovoce.lab.study.of_task import is_task_file, load_task_study
+from sottovoce.lab.study.file import Study, is_task_file, load_task_study
 from sottovoce.protocol.errors import ConfigurationError, UnknownName
 
 SMALL = Study(learner="ucb", arms=3, epsilon=[2.0], rounds=2000, options={"gap": 0.4})

@@ -38,7 +38,7 @@ class Cell(NamedTuple):
 
     @property
     def reports(self) -> bool:
-        """Do private reports travel? Not where a curator hears everything."""
+        """Do private reports travel? Not where a curator sees everything."""
         return self.private and self.task.mechanism != "none"
 
     @property

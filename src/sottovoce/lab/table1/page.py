@@ -1,6 +1,7 @@
 """What people see of Table 1: a figure for every row, and one page that says how everything was chosen."""
 
 import html
+from importlib import resources
 from pathlib import Path
 from string import Template
 
@@ -25,6 +26,7 @@ from sottovoce.report.figure import (
 from sottovoce.report.page import footer, table, whole_page
 
 COLOURS = {"practical": CHOSEN[0], "paper": PAPER[0]}
+HEADINGS = ("row", "preset", "against", "exponent (95 %)", "theorem", "no privacy", "epsilon", "left", "verdict")
 AXES = {"rounds": "rounds (people)", "epsilon": "1/epsilon", "gap": "1/gap"}
 
 
@@ -37,7 +39,8 @@ def write_table1(folder: Path, measured: list[Measured], *, quick: bool) -> Path
         figure.savefig(folder / f"{name}.png", dpi=160)
         sections.append(_section(row, svg_of(figure)))
     page = folder / "table1.html"
-    body = Template(BODY).substitute(
+    text = resources.files("sottovoce.lab.table1").joinpath("page.html").read_text("utf-8")
+    body = Template(text).substitute(
         rows=_rows(measured),
         sections="\n".join(sections),
         slack=SLACK,
@@ -126,22 +129,3 @@ def _section(measured: list[Measured], picture: str) -> str:
         f"<h2>{html.escape(row.title)}</h2><p class='note'>{html.escape(row.why)} {html.escape(chosen)}. "
         f"{first.values.shape[1]} seeds.</p><figure>{picture}</figure>{notes}"
     )
-
-
-HEADINGS = ("row", "preset", "against", "exponent (95 %)", "theorem", "no privacy", "epsilon", "left", "verdict")
-
-BODY = """<h1>Table 1, measured</h1>
-<p class="lead">Every row of the paper's table: how the regret grows with the number of people, and with 1/epsilon.
-$size</p>
-$rows
-<p class="note">Exponents are least-squares slopes of log mean regret, after dividing by the logarithmic factor of the
-theorem (named in each figure); intervals are bootstrapped over seeds. Shown: the upper end is at most the theorem's
-exponent plus $slack, and at most $share of the regret of random play is left. "epsilon" is the budget of one report;
-for the fits against epsilon, which run from 0.25 to 2, it is the largest, and the horizon is the first: at long
-horizons easy worlds leave the regime of the theorem for a faster one, whose regret is smaller and falls faster.</p>
-<p class="note">How sizes were chosen. Dimensions and worlds are the smallest that belong to the row's class and to no
-easier one (each row says which). Horizons grow by about three, from the first at which the practical preset leaves
-random play clearly behind to the largest that keeps the whole table within half an hour on two cores; learners that are
-tuned for a horizon are run anew for each. Nothing else was selected: seeds start at 1 in every run.</p>
-$sections
-$footer"""
