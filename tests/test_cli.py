@@ -144,7 +144,7 @@ def test_movielens_is_run_at_honest_budgets_beside_the_published_one(tmp_path: P
     assert rows[0]["options"] == {"scale": "authors", "path": "ml-100k", "rotate": 3}
     screen = " ".join(done.stdout.split())
     assert "Harper and J. A. Konstan" in screen
-    assert "Hearing nobody: always the longest feature loses" in screen
+    assert "Without any report: always the longest feature loses" in screen
     assert max(map(len, done.stdout.splitlines())) <= 80
     page = (tmp_path / "out" / "report.html").read_text()
     assert "Harper and J. A. Konstan" in page
@@ -196,8 +196,11 @@ def test_the_published_run_is_replayed(tmp_path: Path):
         (("simulate", "nowhere.toml", "--epsilon", "2"), "--epsilon cannot be combined with a study file"),
         (("simulate", "--learner", "kl-ucb", "--gap", "2"), "gap must be above 0 and at most 1, got 2"),
         (("plan", "--learner", "kl-ucb", "--gap", "0"), "gap must be above 0 and at most 1, got 0"),
-        (("simulate", "--learner", "kl-ucb", "--gap", "0.8"), "gap 0.8 is above loss 0.5"),
-        (("simulate", "--learner", "kl-ucb", "--option", "gpa=0.1"), "'gpa'; choose one of: alpha, gap, loss, losses"),
+        (("simulate", "--learner", "kl-ucb", "--gap", "0.8"), "gap 0.8 and reward 0.5 make more than 1"),
+        (
+            ("simulate", "--learner", "kl-ucb", "--option", "gpa=0.1"),
+            "'gpa'; choose one of: alpha, gap, reward, rewards",
+        ),
         (("simulate", "--learner", "kl-ucb", "--option", "gpa=0.1"), "(did you mean gap?)"),
         (("simulate", "--learner", "kl-ucb", "--option", "arms=4"), "arms is no option of a world"),
         (("simulate", "--learner", "kl-ucb", "--tune", "arm=4"), "(did you mean arms?)"),
@@ -207,7 +210,7 @@ def test_the_published_run_is_replayed(tmp_path: Path):
             ("plan", "--learner", "linucb", "--world", "digits", "--arms", "12", "--dimension", "24"),
             "world digits has 2 to 10 arms, got 12",
         ),
-        (("plan", "--learner", "oful", "--dimension", "3"), "oful hears raw data"),
+        (("plan", "--learner", "oful", "--dimension", "3"), "oful sees raw data"),
         (("audit",), "say what to audit: a task file, --all or --mechanism NAME"),
         (("algorithms", "--setting", "quantum"), "no setting contains 'quantum'; the settings are"),
     ],
@@ -289,10 +292,10 @@ def test_a_study_file_with_a_wrong_field_or_letter_says_what_may_be_meant(tmp_pa
     assert "is a live task, not a study; `sottovoce plan" in one_sentence(refused("simulate", str(file)))
 
 
-def test_the_page_says_of_every_row_who_heard_what(small: Path):
+def test_the_page_says_of_every_row_who_saw_what(small: Path):
     page = (small / "out" / "report.html").read_text()
     assert "In the rows with a promise the server saw noisy reports only." in page
-    assert "In the row “no privacy” it heard raw data" in page
+    assert "In the row “no privacy” it saw raw data" in page
 
 
 def test_a_best_arm_study_shows_its_answers_before_its_regret(tmp_path: Path):
@@ -322,5 +325,7 @@ def test_a_wrong_keyword_and_a_bare_number_are_named_first():
         sottovoce_package.task("linucb", dim=4, arms=3, rounds=10, epsilon=1.0)
     with pytest.raises(UnknownName, match=r"'n_arms'.*did you mean arms\?"):
         sottovoce_package.task("ucb", n_arms=3, rounds=10, epsilon=1.0)
-    with pytest.raises(ConfigurationError, match=r"must be a Budget, as in sottovoce.budget\(1.0\); got 1.0"):
+    with pytest.raises(
+        ConfigurationError, match=r"give a budget, as in calibrate\('levels', domain, budget\(1.0\)\), got 1.0"
+    ):
         sottovoce_package.calibrate("levels", sottovoce_package.Interval(), 1.0)

@@ -124,7 +124,7 @@ def test_the_skeleton_for_contributors_is_an_algorithm(monkeypatch: pytest.Monke
 def test_the_commands_of_a_page_are_understood(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Every line goes through the real command line up to the point where it would start to compute."""
     understood = []
-    simulate, audit = (importlib.import_module(f"sottovoce.{name}") for name in ("cli.simulate", "lab.audit"))
+    simulate, audit = (importlib.import_module(f"sottovoce.{name}") for name in ("cli.simulate", "cli.audit"))
     monkeypatch.setattr(simulate, "run", lambda study, *_, **__: understood.extend(cells_of(study)))
     monkeypatch.setattr(audit, "audit_all", lambda subjects, *_, **__: understood.extend(subjects) or iter(()))
     tiny = lambda study: msgspec.structs.replace(study, rounds=20, seeds=1)  # noqa: E731

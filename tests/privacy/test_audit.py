@@ -19,14 +19,15 @@ import typer
 from scipy import stats
 from typer.testing import CliRunner
 
-import sottovoce.lab.audit as audit_package
+from sottovoce.cli import audit as audit_module
 from sottovoce.cli.audit import audit as audit_command
-from sottovoce.lab.audit import TRIALS, Subject, Verdict, audit, audit_all, honest_subjects, planted_subjects
 from sottovoce.lab.audit import run as audit_run
 from sottovoce.lab.audit.bounds import Counts, epsilon_bound, epsilon_of_distance
 from sottovoce.lab.audit.clues import codebooks
+from sottovoce.lab.audit.planted import planted_subjects
 from sottovoce.lab.audit.processes import draw
-from sottovoce.lab.audit.subjects import Raw, honest
+from sottovoce.lab.audit.run import TRIALS, Verdict, audit, audit_all
+from sottovoce.lab.audit.subjects import Raw, Subject, honest, honest_subjects
 from sottovoce.privacy.domains import Ball, Domain, Interval
 from sottovoce.privacy.grid.calibrate import gaussian
 from sottovoce.privacy.mechanisms import MECHANISMS, Mechanism, calibrate, name_of, verify
@@ -238,7 +239,7 @@ def test_the_command_writes_every_verdict_and_fails_if_one_does(
         Verdict("levels", "interval", 1.0, 0.0, None, 0.93, True, "place: 73 % against 27 %"),
         Verdict("levels", "interval", 1.0, 0.0, "half noise", 1.8, planted_is_caught, "place: 79 % against 11 %"),
     ]
-    monkeypatch.setattr(audit_package, "audit_all", lambda subjects, trials, workers: iter(verdicts))
+    monkeypatch.setattr(audit_module, "audit_all", lambda subjects, trials, workers: iter(verdicts))
     result = CliRunner().invoke(command, ["--all", "--json", str(tmp_path / "audit.json")])
     assert result.exit_code == (0 if planted_is_caught else 1)
     assert ("MISSED" in result.output) == (not planted_is_caught)

@@ -16,8 +16,7 @@ from sottovoce.cli.init import starting_file
 from sottovoce.lab import plan as planning
 from sottovoce.lab.plan import Plan, plans_of, shortened
 from sottovoce.lab.study.cells import cells_of, run_cells
-from sottovoce.lab.study.file import Study
-from sottovoce.lab.study.of_task import is_task_file, load_task_study
+from sottovoce.lab.study.file import Study, is_task_file, load_task_study
 from sottovoce.protocol.errors import ConfigurationError, UnknownName
 
 SMALL = Study(learner="ucb", arms=3, epsilon=[2.0], rounds=2000, options={"gap": 0.4})
@@ -123,7 +122,7 @@ def test_what_cannot_be_planned_is_refused_in_words():
         plan(epsilon=[])
     with pytest.raises(UnknownName, match=r"unknown learner.*did you mean ucb\?"):
         plan(learner="ubc")
-    with pytest.raises(ConfigurationError, match="hears raw data"):
+    with pytest.raises(ConfigurationError, match="sees raw data"):
         plan(learner="oful", dimension=3, options={})
 
 
@@ -149,6 +148,7 @@ def test_the_file_of_a_live_task_is_planned_with_its_own_numbers(contextual: boo
 
 def run(*arguments: str, cwd: Path, cache: Path) -> subprocess.CompletedProcess[str]:
     environment = os.environ | {"COLUMNS": "80", "NO_COLOR": "1", "SOTTOVOCE_CACHE": str(cache)}
+    environment.pop("JAX_COMPILATION_CACHE_DIR", None)  # a test that ran `main` in this process has set it
     command = [sys.executable, "-m", "sottovoce", "plan", *arguments]
     return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=120, env=environment)
 

@@ -2,23 +2,23 @@
 
 import os
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, NoReturn
 
+COMMANDS = (
+    "algorithms", "plan", "simulate", "audit", "reproduce", "shuffle",
+    "init", "serve", "task", "devices", "demo", "inspect",
+)  # fmt: skip
+"""In the order of `--help`; each is the function, or the group of commands, of this name in the file of this name."""
+
 EXTRAS = {
-    "granian": "server",
-    "jax": "sim",
-    "jaxlib": "sim",
-    "matplotlib": "sim",
-    "prometheus_client": "server",
-    "pyarrow": "parquet",
-    "rich": "sim",
-    "sklearn": "data",
-    "starlette": "server",
-    "typer": "sim",
-    "uvloop": "server",
+    "parquet": ("pyarrow",),
+    "data": ("sklearn",),
+    "server": ("granian", "prometheus_client", "starlette", "uvloop"),
+    "sim": ("jax", "jaxlib", "matplotlib", "rich", "typer"),
 }
-"""Which extra brings a package. The server's own brings all that `serve` needs."""
+"""Which packages an extra brings. The server's own brings all that `serve` needs."""
 
 CACHE = "SOTTOVOCE_CACHE"
 """Where compiled loops are kept between two commands; set to nothing, they are not kept."""
@@ -35,9 +35,10 @@ def main() -> None:
 
             return inspect(sys.argv[2:])
         package = (error.name or "").partition(".")[0]
-        if package not in EXTRAS:
+        extras = [extra for extra, packages in EXTRAS.items() if package in packages]
+        if not extras:
             raise
-        extra = "server" if sys.argv[1:2] == ["serve"] else EXTRAS[package]
+        extra = "server" if sys.argv[1:2] == ["serve"] else extras[0]
         _refuse(f"{package} is not installed; this command needs it: pip install 'sottovoce[{extra}]'")
 
 
@@ -63,18 +64,6 @@ def keep_compiled_loops() -> None:
 def _run() -> None:
     import typer
 
-    from sottovoce.cli.algorithms import algorithms
-    from sottovoce.cli.audit import audit
-    from sottovoce.cli.demo import demo
-    from sottovoce.cli.devices import devices
-    from sottovoce.cli.init import init
-    from sottovoce.cli.inspect import inspect
-    from sottovoce.cli.plan import plan
-    from sottovoce.cli.reproduce import reproduce
-    from sottovoce.cli.serve import serve
-    from sottovoce.cli.shuffle import shuffle
-    from sottovoce.cli.simulate import simulate
-    from sottovoce.cli.task import task
     from sottovoce.protocol.errors import SottovoceError
 
     app = typer.Typer(
@@ -95,14 +84,12 @@ def _run() -> None:
             typer.echo(f"sottovoce {__version__}")
             raise typer.Exit
 
-    for command in (algorithms, plan, simulate, audit):
-        app.command()(command)
-    app.add_typer(reproduce, name="reproduce")
-    for command in (shuffle, init, serve):
-        app.command()(command)
-    app.add_typer(task, name="task")
-    for command in (devices, demo, inspect):
-        app.command()(command)
+    for name in COMMANDS:
+        command = getattr(import_module(f"sottovoce.cli.{name}"), name)
+        if isinstance(command, typer.Typer):
+            app.add_typer(command, name=name)
+        else:
+            app.command()(command)
     try:
         app()
     except SottovoceError as error:

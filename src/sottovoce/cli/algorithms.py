@@ -3,14 +3,16 @@
 from typing import Annotated
 
 import typer
+from rich.table import Table
 
 from sottovoce.catalogue import task
 from sottovoce.catalogue.guide import GUIDE
-from sottovoce.cli.output import JsonFile, table_of, words, write_rows
+from sottovoce.cli.output import JsonFile, say, table_of, words, write_rows
 from sottovoce.protocol.errors import ConfigurationError
 
+FACTS = ("setting", "paper", "algorithm", "bound", "presets", "trust")
 TRUST = ["local", "central", "none"]
-HEARD = {"central": "a curator hears raw data: simulation only", "none": "nobody is protected: simulation only"}
+HEARD = {"central": "a curator sees raw data: simulation only", "none": "nobody is protected: simulation only"}
 
 
 def algorithms(
@@ -18,35 +20,19 @@ def algorithms(
     json: JsonFile = None,
 ) -> None:
     """List every algorithm: setting, source, bound and presets; and say which one to use."""
-    from rich.console import Console
-    from rich.table import Table
-
-    rows = [
-        {
-            "name": name,
-            "setting": algorithm.setting,
-            "paper": algorithm.paper,
-            "algorithm": algorithm.algorithm,
-            "bound": algorithm.bound,
-            "presets": list(algorithm.presets),
-            "trust": algorithm.trust,
-        }
-        for name, algorithm in _found(setting)
-    ]
     table = Table(title="Algorithms", show_header=False, box=None, padding=(0, 2, 1, 0))
     table.add_column(style="bold green", no_wrap=True)
-    table.add_column()
-    for row in rows:
-        facts = [f"[bold]{task.algorithm_of(row['name']).title}[/]"]
-        shown = ("setting", "paper", "algorithm", "bound", "presets", *(["trust"] if row["trust"] != "local" else []))
-        facts += [f"[dim]{fact:<9}[/] {_text(row[fact])}" for fact in shown]
-        table.add_row(row["name"], "\n".join(facts))
-    console = Console()
-    console.print(table)
-    guide = table_of("Which one should I use?", words("you have", wraps=True), words("take"), words("why", wraps=True))
-    for advice in GUIDE:
-        guide.add_row(advice.situation, f"[green]{advice.learner}[/]", advice.why)
-    console.print(guide)
+    rows = []
+    for name, algorithm in _found(setting):
+        row = {fact: getattr(algorithm, fact) for fact in FACTS} | {"presets": list(algorithm.presets)}
+        rows.append({"name": name, **row})
+        shown = FACTS if algorithm.trust in HEARD else FACTS[:-1]
+        lines = (f"[dim]{fact:<9}[/] {_text(row[fact])}" for fact in shown)
+        table.add_row(name, "\n".join([f"[bold]{algorithm.title}[/]", *lines]))
+    say(table)
+    advice = [(advice.situation, f"[green]{advice.learner}[/]", advice.why) for advice in GUIDE]
+    columns = (words("you have", wraps=True), words("take"), words("why", wraps=True))
+    say(table_of("Which one should I use?", *columns, rows=advice))
     write_rows(json, rows)
 
 

@@ -1,21 +1,28 @@
 """`sottovoce audit`: attack every mechanism from outside, and every planted bug too."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
+from rich.table import Table
 
-from sottovoce.cli.output import JsonFile, table_of, words, write_rows
-
-if TYPE_CHECKING:
-    from sottovoce.lab.audit import Subject, Verdict
+from sottovoce.catalogue.resolve import contract_of
+from sottovoce.catalogue.task_file import load_task_file
+from sottovoce.cli.output import JsonFile, progress_bar, say, table_of, words, write_rows
+from sottovoce.lab.audit.planted import planted_subjects
+from sottovoce.lab.audit.run import TRIALS, Verdict, audit_all
+from sottovoce.lab.audit.subjects import Subject, honest_subjects, most_different
+from sottovoce.privacy.gates import mechanisms_of
+from sottovoce.privacy.mechanisms import MECHANISMS, name_of
+from sottovoce.protocol.contract import contract_from
+from sottovoce.protocol.errors import ConfigurationError, UnknownName
 
 
 def audit(
     file: Annotated[Path | None, typer.Argument(help="Audit the gates of this live task (TOML).")] = None,
     everything: Annotated[bool, typer.Option("--all", help="Audit every mechanism and every planted bug.")] = False,
     mechanism: Annotated[str | None, typer.Option(help="Audit one mechanism, by its name.")] = None,
-    trials: Annotated[int, typer.Option(help="Reports for the hardest case; easier ones take a part of it.")] = 100_000,
+    trials: Annotated[int, typer.Option(help="Reports for the hardest case; easier ones take a part of it.")] = TRIALS,
     json: JsonFile = None,
     workers: Annotated[int | None, typer.Option(help="Processes at a time; one per core unless told.")] = None,
 ) -> None:
@@ -25,79 +32,49 @@ def audit(
     the true epsilon, with 99.9 % confidence for the whole list. Honest mechanisms must stay under their promise;
     devices that are broken on purpose must be caught. The exit code is 1 if any of them is not.
     """
-    from rich.console import Console
-
-    console = Console()
-    verdicts = _audited(_subjects(file, everything, mechanism), trials, workers, console)
+    subjects, verdicts = _subjects(file, everything, mechanism), []
+    with progress_bar("drawing reports", len(subjects)) as advance:
+        for verdict in audit_all(subjects, trials, workers=workers):
+            verdicts.append(verdict)
+            advance(1, f"{verdict.mechanism} over {verdict.domain}")
     honest, planted = ([v for v in verdicts if (v.planted is None) == sound] for sound in (True, False))
     for found, table in ((honest, _honest), (planted, _planted)):
         if found:
-            console.print(table(found))
-            console.print()
-    write_rows(json, [_row(verdict) for verdict in verdicts])
+            say(table(found))
+            say()
+    write_rows(json, [{name: v for name, v in row._asdict().items() if name != "evidence"} for row in verdicts])
     failed = sum(not verdict.passed for verdict in verdicts)
-    console.print(f"{len(verdicts)} audited, {failed} failed.")
+    say(f"{len(verdicts)} audited, {failed} failed.")
     if failed:
         raise typer.Exit(1)
 
 
-def _subjects(file: Path | None, everything: bool, mechanism: str | None) -> list["Subject"]:
-    from sottovoce.lab.audit import honest_subjects, planted_subjects
-    from sottovoce.lab.audit.of_task import task_subjects
-    from sottovoce.privacy.mechanisms import MECHANISMS, name_of
-    from sottovoce.protocol.errors import ConfigurationError, UnknownName
-
+def _subjects(file: Path | None, everything: bool, mechanism: str | None) -> list[Subject]:
     if [file is not None, everything, mechanism is not None].count(True) != 1:
         raise ConfigurationError("say what to audit: a task file, --all or --mechanism NAME")
-    if file is not None:
-        return task_subjects(file)
+    if file is not None:  # every gate that devices may answer through: the task's own budget, and the quieter ones
+        gates = mechanisms_of(contract_from(contract_of(load_task_file(file))))
+        return [Subject(mechanism=gate, people=most_different(gate.domain)) for gate in gates]
     if mechanism is not None and mechanism not in MECHANISMS:
         raise UnknownName("mechanism", mechanism, MECHANISMS)
     subjects = honest_subjects() + planted_subjects()
     return [subject for subject in subjects if everything or name_of(subject.mechanism) == mechanism]
 
 
-def _audited(subjects: list["Subject"], trials: int, workers: int | None, console: Any) -> list["Verdict"]:
-    from rich.progress import Progress
-
-    from sottovoce.lab.audit import audit_all
-
-    verdicts = []
-    with Progress(console=console, transient=True) as progress:
-        bar = progress.add_task("drawing reports", total=len(subjects))
-        for verdict in audit_all(subjects, trials, workers=workers):
-            verdicts.append(verdict)
-            progress.update(bar, advance=1, description=f"{verdict.mechanism} over {verdict.domain}")
-    return verdicts
-
-
-def _honest(verdicts: list["Verdict"]) -> Any:
+def _honest(verdicts: list[Verdict]) -> Table:
     columns = (words("mechanism"), "epsilon", "delta", "at least", "share", words("verdict"))
     table = table_of("What the mechanisms give away", *columns)
     for v in verdicts:
         verdict = "[green]kept[/]" if v.passed else f"[bold red]BROKEN[/] {v.evidence}"
-        share = f"{v.lower_bound / v.epsilon:.0%}"
-        name = f"{v.mechanism}, {v.domain}"
-        table.add_row(name, f"{v.epsilon:g}", f"{v.delta:g}", f"{v.lower_bound:.3f}", share, verdict)
+        bound, share = f"{v.lower_bound:.3f}", f"{v.lower_bound / v.epsilon:.0%}"
+        table.add_row(f"{v.mechanism}, {v.domain}", f"{v.epsilon:g}", f"{v.delta:g}", bound, share, verdict)
     return table
 
 
-def _planted(verdicts: list["Verdict"]) -> Any:
+def _planted(verdicts: list[Verdict]) -> Table:
     columns = (words("mechanism"), "epsilon", "at least", words("verdict"), words("evidence", wraps=True))
     table = table_of("Devices broken on purpose", *columns)
     for v in verdicts:
         verdict = "[green]caught[/]" if v.passed else "[bold red]MISSED[/]"
         table.add_row(f"{v.mechanism}, {v.planted}", f"{v.epsilon:g}", f"{v.lower_bound:.3f}", verdict, v.evidence)
     return table
-
-
-def _row(verdict: "Verdict") -> dict[str, Any]:
-    return {
-        "mechanism": verdict.mechanism,
-        "domain": verdict.domain,
-        "epsilon": verdict.epsilon,
-        "delta": verdict.delta,
-        "planted": verdict.planted,
-        "lower_bound": verdict.lower_bound,
-        "passed": verdict.passed,
-    }

@@ -3,26 +3,28 @@
 import os
 import secrets
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sottovoce.cli.output import progress_bar
+from sottovoce.admin.describe import learned
+from sottovoce.admin.remote import TOKEN, Remote
+from sottovoce.catalogue.task_file import TaskFile, load_task_file
+from sottovoce.cli.devices import print_result
+from sottovoce.cli.output import progress_bar, say
+from sottovoce.cli.serve import free_port
+from sottovoce.cli.task import print_learned
+from sottovoce.client.http import Http
 from sottovoce.protocol.errors import SottovoceError, Unreachable
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
-    from sottovoce.admin.remote import Remote
-    from sottovoce.catalogue.task_file import TaskFile
     from sottovoce.fleet.page import TaskRun
 
 HOST = "127.0.0.1"
@@ -39,27 +41,20 @@ def demo(
     seed: Annotated[int, typer.Option(help="Another number, other people in another world.")] = 0,
 ) -> None:
     """Start a server, create tasks, let simulated people with real devices answer, and write a report."""
-    from rich.console import Console
-
-    from sottovoce.catalogue.task_file import load_task_file
     from sottovoce.fleet.page import page_of
 
-    console, tasks = Console(), [load_task_file(file) for file in files]
+    tasks = [load_task_file(file) for file in files]
     with tempfile.TemporaryDirectory() as data, running_server(Path(data)) as (server, remote):
-        console.print(f"a server at {server}, its journal in one folder", style="dim", highlight=False)
-        stories = [_run(console, server, remote, file, people, seed) for file in tasks]
+        say(f"a server at {server}, its journal in one folder", "dim")
+        runs = [_run(server, remote, file, people, seed) for file in tasks]
     out.mkdir(parents=True, exist_ok=True)
     page = out / "report.html"
-    page.write_text(page_of(stories), encoding="utf-8")
-    console.print(f"report: {page}", highlight=False, soft_wrap=True)
+    page.write_text(page_of(runs), encoding="utf-8")
+    say(f"report: {page}", wrap=False)
 
 
-def _run(console: "Console", server: str, remote: "Remote", file: "TaskFile", people: int, seed: int) -> "TaskRun":
-    """One task: created, answered, compared, told."""
-    from sottovoce.admin.describe import learned
-    from sottovoce.cli.devices import print_result
-    from sottovoce.cli.task import print_learned
-    from sottovoce.fleet.page import TaskRun
+def _run(server: str, remote: Remote, file: TaskFile, people: int, seed: int) -> "TaskRun":
+    """One task: created, answered, compared, printed."""
     from sottovoce.fleet.people import band_of
     from sottovoce.fleet.run import run_fleet
 
@@ -67,21 +62,19 @@ def _run(console: "Console", server: str, remote: "Remote", file: "TaskFile", pe
     with progress_bar(contract.id, people) as advance:
         result = run_fleet(server, contract.id, people, seed=seed, connections=CONNECTIONS, progress=advance)
     band = band_of(contract, result.world, len(result.curve))
-    story = TaskRun(contract, result, band, *learned(contract, remote))
-    console.print()
-    print_result(console, contract, result, band)
+    run = TaskRun(contract, result, band, *learned(contract, remote))
+    say()
+    print_result(contract, result, band)
     verdict = "inside" if band.holds(result.regret) else "outside"
-    console.print(f"{verdict} the range of 99 of 100 simulated runs in the same world", style="dim", highlight=False)
-    print_learned(console, story.summary, story.rows)
-    return story
+    say(f"{verdict} the range of 99 of 100 simulated runs in the same world", "dim")
+    print_learned(run.summary, run.rows)
+    return run
 
 
 @contextmanager
-def running_server(data: Path) -> "Iterator[tuple[str, Remote]]":
+def running_server(data: Path) -> Iterator[tuple[str, Remote]]:
     """A server of our own on a free port, ready to answer; it is asked to stop at the end, and waited for."""
-    from sottovoce.admin.remote import TOKEN, Remote
-
-    token, port = secrets.token_urlsafe(24), _free_port()
+    token, port = secrets.token_urlsafe(24), free_port(HOST, 0)
     server = f"http://{HOST}:{port}"
     command = [sys.executable, "-m", "sottovoce", "serve", "--port", str(port), "--data", str(data)]
     with (data / "server.log").open("w+") as log:
@@ -101,20 +94,10 @@ def running_server(data: Path) -> "Iterator[tuple[str, Remote]]":
 
 
 def _wait_until_ready(server: str, process: subprocess.Popen, log: Path) -> None:
-    from sottovoce.client.http import Http
-
     transport, until = Http(server, timeout=1.0), time.monotonic() + START
     while process.poll() is None and time.monotonic() < until:
-        try:
+        with suppress(OSError):
             if transport.request("GET", "/readyz").status == 200:
                 return
-        except OSError:
-            pass
         time.sleep(0.05)
     raise Unreachable(f"the server did not start: {log.read_text().strip()[-500:]}")
-
-
-def _free_port() -> int:
-    with socket.socket() as one:
-        one.bind((HOST, 0))
-        return one.getsockname()[1]

@@ -1,17 +1,18 @@
 """What every command does with its rows: a table for people, JSON for programs."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import typer
+from rich import box
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Column, Table
 
 from sottovoce.protocol.errors import ConfigurationError
-
-if TYPE_CHECKING:
-    from rich.table import Table
 
 
 def check_writable(path: Path | None) -> Path | None:
@@ -28,10 +29,7 @@ def check_writable(path: Path | None) -> Path | None:
     return path
 
 
-JsonFile = Annotated[
-    Path | None,
-    typer.Option("--json", help="Write the rows to this file.", callback=check_writable),
-]
+JsonFile = Annotated[Path | None, typer.Option("--json", help="Write the rows to this file.", callback=check_writable)]
 
 
 def write_rows(path: Path | None, rows: list[dict[str, Any]]) -> None:
@@ -51,37 +49,30 @@ def folder(path: Path) -> Path:
     return path
 
 
-class Column(NamedTuple):
-    """A column of a table: numbers stand right, words left; `wraps` if long words may take several lines."""
-
-    heading: str
-    words: bool = False
-    wraps: bool = False
+def say(what: Any = "", style: str = "", *, wrap: bool = True) -> None:
+    """Print a text as it is, a table, or an empty line; with `wrap=False` a line keeps its length, as paths need."""
+    table = isinstance(what, Table)
+    Console().print(what, style=style, highlight=table, markup=table, soft_wrap=not wrap)
 
 
 def words(heading: str, *, wraps: bool = False) -> Column:
-    """A column of words."""
-    return Column(heading, words=True, wraps=wraps)
+    """A column of words; `wraps` if long ones may take several lines."""
+    return Column(heading, no_wrap=not wraps)
 
 
-def table_of(title: str, *columns: str | Column) -> "Table":
-    """An empty table without a frame, narrow enough for 80 columns; a column given by its heading is of numbers."""
-    from rich import box
-    from rich.table import Table
-
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0))
-    for column in (Column(column) if isinstance(column, str) else column for column in columns):
-        table.add_column(column.heading, justify="left" if column.words else "right", no_wrap=not column.wraps)
+def table_of(title: str, *columns: str | Column, rows: Iterable[Sequence[str]] = ()) -> Table:
+    """A table without a frame, narrow enough for 80 columns; a column given by its heading is of numbers."""
+    every = (Column(c, justify="right", no_wrap=True) if isinstance(c, str) else c for c in columns)
+    table = Table(*every, title=title, title_justify="left", box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0))
+    for row in rows:
+        table.add_row(*row)
     return table
 
 
 @contextmanager
-def progress_bar(title: str, total: int) -> "Iterator[Callable[[int], None]]":
-    """A bar on the error stream that goes away at the end; yields what to call with each step."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
+def progress_bar(title: str, total: int) -> Iterator[Callable[..., None]]:
+    """A bar on the error stream that goes away at the end; yields what to call with each step, and a new title."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         job = bar.add_task(title, total=total)
-        yield lambda steps: bar.advance(job, steps)
+        yield lambda steps, title=None: bar.update(job, advance=steps, description=title)

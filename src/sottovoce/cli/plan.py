@@ -2,12 +2,12 @@
 
 from typing import TYPE_CHECKING
 
-from sottovoce.cli.output import JsonFile, progress_bar, table_of, words, write_rows
+from rich.table import Table
+
+from sottovoce.cli.output import JsonFile, progress_bar, say, table_of, words, write_rows
 from sottovoce.cli.study_options import with_study
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from sottovoce.lab.plan import Plan
     from sottovoce.lab.study.file import StudyInWorlds
 
@@ -19,28 +19,24 @@ ANSWERS = "samples: people asked until the answer. right: share of runs with the
 @with_study(tasks=True, without=("seeds",))
 def plan(asked: "StudyInWorlds", json: JsonFile = None) -> None:
     """Say what noise, regret and how many people to expect, from a few short runs of the real learner."""
-    from rich.console import Console
-
     from sottovoce.lab.plan import plans_of, shortened
 
     runs = shortened(asked.study)
-    total = runs.rounds * (len(runs.epsilon) + 1) * len(runs.worlds)
-    with progress_bar("rounds", total) as advance:
+    with progress_bar("rounds", runs.rounds * (len(runs.epsilon) + 1) * len(runs.worlds)) as advance:
         plans = list(plans_of(asked.study, asked.worlds, advance))
-    console = Console()
     answers = plans[0].predicted_samples is not None
     for table in (_reports(plans), _answers(plans) if answers else _regrets(plans)):
-        console.print(table)
-        console.print()
-    for said in filter(None, [asked.said, *dict.fromkeys(row.note for row in plans)]):
-        console.print(said, style="yellow", highlight=False)
+        say(table)
+        say()
+    for note in filter(None, [asked.said, *dict.fromkeys(row.note for row in plans)]):
+        say(note, "yellow")
     if plans[0].people_to_compare is not None:
-        console.print(COMPARE, style="dim", highlight=False)
-    console.print(ANSWERS if answers else PEOPLE, style="dim", highlight=False)
+        say(COMPARE, "dim")
+    say(ANSWERS if answers else PEOPLE, "dim")
     write_rows(json, [row._asdict() for row in plans])
 
 
-def _reports(plans: "list[Plan]") -> "Table":
+def _reports(plans: "list[Plan]") -> Table:
     first = plans[0]
     title = f"{first.learner} ({first.preset}): one report by {first.mechanism}, {first.rounds:,} of them"
     table = table_of(title, words("world"), "epsilon", "delta", "bytes", "noise", "error at the end", "compare")
@@ -50,7 +46,7 @@ def _reports(plans: "list[Plan]") -> "Table":
     return table
 
 
-def _regrets(plans: "list[Plan]") -> "Table":
+def _regrets(plans: "list[Plan]") -> Table:
     table = table_of(_expect(plans[0]), words("world"), "epsilon", "regret", "interval", "of uniform", "people")
     for row in plans:
         regret, interval = f"{row.predicted_regret:,.0f}", f"{row.regret_low:,.0f} to {row.regret_high:,.0f}"
@@ -62,7 +58,7 @@ def _regrets(plans: "list[Plan]") -> "Table":
     return table
 
 
-def _answers(plans: "list[Plan]") -> "Table":
+def _answers(plans: "list[Plan]") -> Table:
     table = table_of(_expect(plans[0]), words("world"), "epsilon", "samples", "right")
     for row in plans:
         table.add_row(row.world, f"{row.epsilon:g}", _count(row.predicted_samples), f"{row.predicted_right:.0%}")

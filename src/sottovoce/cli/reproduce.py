@@ -4,12 +4,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.table import Table
 
-from sottovoce.cli.output import JsonFile, folder, table_of, words, write_rows
+from sottovoce.catalogue.task import task
+from sottovoce.cli.output import JsonFile, folder, progress_bar, say, table_of, words, write_rows
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from sottovoce.lab.study.cells import Cell
     from sottovoce.lab.study.file import Study
     from sottovoce.lab.table1.measure import Measured
@@ -29,40 +29,31 @@ def table1(
     json: JsonFile = None,
 ) -> None:
     """Measure Table 1 of the paper: exponents in rounds and in epsilon, next to the theorems."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
     from sottovoce.lab.table1.measure import measure
     from sottovoce.lab.table1.page import write_table1
     from sottovoce.lab.table1.rows import ROWS
 
     place = folder(out)
-    columns = (TextColumn("{task.description:34}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        job = bar.add_task("", total=len(ROWS) + 1)
-        measured = list(measure(quick=quick, progress=lambda title: bar.update(job, advance=1, description=title)))
-    console = Console()
-    console.print(_exponents(measured))
-    console.print()
-    console.print(EXPONENTS, style="dim", highlight=False)
-    page = write_table1(place, measured, quick=quick)
-    console.print(f"report: {page}", highlight=False, soft_wrap=True)
+    with progress_bar("rows", len(ROWS)) as advance:
+        measured = list(measure(quick=quick, progress=lambda title: advance(1, title)))
+    say(_exponents(measured))
+    say()
+    say(EXPONENTS, "dim")
+    say(f"report: {write_table1(place, measured, quick=quick)}", wrap=False)
     write_rows(json, [m.as_row() for m in measured])
 
 
-def _exponents(measured: "list[Measured]") -> "Table":
+def _exponents(measured: "list[Measured]") -> Table:
     """A line for each row and quantity; fits 80 columns."""
     columns = (words("row"), words("against"), "theorem", "practical", "left", "paper", "shown")
     table = table_of("Table 1, measured", *columns)
-    paper = {(m.row, m.quantity): m for m in measured if m.preset == "paper"}
+    paper = {(m.row.name, m.axis.quantity): m for m in measured if m.preset == "paper"}
     for m in measured:
         if m.preset != "practical":
             continue
-        fitted = f"{m.fitted.value:.2f} ({m.fitted.low:.2f} to {m.fitted.high:.2f})"
-        beside = f"{paper[m.row, m.quantity].fitted.value:.2f}"
-        left, shown = f"{m.regret_share:.0%}", "yes" if m.shown else "no"
-        style = "green" if m.shown else "red"
-        table.add_row(m.row, m.quantity, f"{m.theorem:.2f}", fitted, left, beside, shown, style=style)
+        name, theorem, left = (m.row.name, m.axis.quantity), f"{m.axis.theorem:.2f}", f"{m.regret_share:.0%}"
+        shown, style = ("yes", "green") if m.shown else ("no", "red")
+        table.add_row(*name, theorem, str(m.fitted), left, f"{paper[name].fitted.value:.2f}", shown, style=style)
     return table
 
 
@@ -86,8 +77,6 @@ def movielens(
 
     Beside them stands the published epsilon of 800,000, in simulation only: it protects nobody.
     """
-    from rich.console import Console
-
     from sottovoce.cli.simulate import run
     from sottovoce.lab.study.cells import cells_of
     from sottovoce.lab.study.file import Study
@@ -113,39 +102,30 @@ def movielens(
     world: Any = cells[0].world
     run(study, [*cells, _as_published(study, world)], out, fresh=fresh, parquet=False, json=json)
     lost = f"{rounds * world.longest_regret():,.0f}"
-    Console().print(f"Hearing nobody: always the longest feature loses {lost} in as many rounds.", highlight=False)
+    say(f"Without any report: always the longest feature loses {lost} in as many rounds.")
 
 
 def _as_published(study: "Study", world: "MovieLens") -> "Cell":
     """The paper's algorithm at the published budget; the replay is of the published code."""
-    from sottovoce.catalogue.task import task
     from sottovoce.lab.movielens.replay import BUDGET
     from sottovoce.lab.study.cells import Cell
 
-    arms, dimension, rounds = study.arms, study.dimension, study.rounds
-    epsilon, delta = BUDGET
-    contract = task("linucb", "paper", arms=arms, dimension=dimension, rounds=rounds, epsilon=epsilon, delta=delta)
-    return Cell("paper", "movielens", world, contract)
+    shape: dict[str, Any] = {"arms": study.arms, "dimension": study.dimension, "rounds": study.rounds}
+    return Cell(
+        "paper", "movielens", world, task("linucb", "paper", **shape, epsilon=BUDGET.epsilon, delta=BUDGET.delta)
+    )
 
 
 def _replay(world: "MovieLens", rounds: int, json: Path | None) -> None:
-    from rich.console import Console
-    from rich.progress import Progress
-
     from sottovoce.lab.movielens.replay import BUDGET, HORIZON, PRINTED_REGRET, replay
 
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        job = bar.add_task("rounds", total=rounds)
-        regret, distance = replay(world.features, world.theta, rounds, lambda done: bar.advance(job, done))
+    with progress_bar("rounds", rounds) as advance:
+        regret, distance = replay(world.features, world.theta, rounds, advance)
     shown = sorted({*range(min(5, rounds)), *(10**k - 1 for k in range(1, 9) if 10**k <= rounds), rounds - 1})
     rows = [{"step": i, "distance": float(distance[i]), "regret": float(regret[i])} for i in shown]
-    console = Console()
-    console.print(f"The published code at {BUDGET}, which protects nobody", highlight=False)
-    table = table_of("", "step", "distance to theta*", "regret")
-    for row in rows:
-        table.add_row(f"{row['step']:,}", f"{row['distance']:.3f}", f"{row['regret']:.3f}")
-    console.print(table)
-    printed = f"The authors print a regret of {PRINTED_REGRET} after {HORIZON:,} rounds (20 movies, rank 20)."
-    console.print(printed, highlight=False)
-    console.print(world.notice, style="dim", highlight=False)
+    say(f"The published code at {BUDGET}, which protects nobody")
+    cells = [(f"{row['step']:,}", f"{row['distance']:.3f}", f"{row['regret']:.3f}") for row in rows]
+    say(table_of("", "step", "distance to theta*", "regret", rows=cells))
+    say(f"The authors print a regret of {PRINTED_REGRET} after {HORIZON:,} rounds (20 movies, rank 20).")
+    say(world.notice, "dim")
     write_rows(json, rows)

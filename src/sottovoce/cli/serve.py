@@ -11,7 +11,7 @@ from sottovoce.protocol.errors import ConfigurationError
 
 
 def serve(
-    data: Annotated[Path, typer.Option(help="Folder of the journal and what was learned.", file_okay=False)] = Path(
+    data: Annotated[Path, typer.Option(help="Folder of the journal and of the learned.", file_okay=False)] = Path(
         "data"
     ),
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
@@ -21,11 +21,11 @@ def serve(
     """Run the server: offers out, private reports in, learning beside. The admin token is SOTTOVOCE_ADMIN_TOKEN."""
     from sottovoce.server.serve import serve as run
 
-    run(data, host=host, port=_checked(host, port), token=os.environ.get("SOTTOVOCE_ADMIN_TOKEN", ""), rate=rate)
+    run(data, host=host, port=free_port(host, port), token=os.environ.get("SOTTOVOCE_ADMIN_TOKEN", ""), rate=rate)
 
 
-def _checked(host: str, port: int) -> int:
-    """The port, or a free one for 0; refuses one that is taken or does not exist."""
+def free_port(host: str, port: int) -> int:
+    """The port, or any free one for 0; refuses one that is taken or does not exist."""
     if not 0 <= port < 2**16:
         raise ConfigurationError(f"--port is a number from 0 to 65535, got {port}")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET

@@ -4,7 +4,8 @@ from typing import Annotated
 
 import typer
 
-from sottovoce.cli.output import JsonFile, table_of, write_rows
+from sottovoce.cli.output import JsonFile, say, table_of, write_rows
+from sottovoce.lab.shuffling import closed_form, shuffled_epsilon
 
 
 def shuffle(
@@ -14,29 +15,24 @@ def shuffle(
     json: JsonFile = None,
 ) -> None:
     """Compute the epsilon of many pure reports that a trusted shuffler mixes before anybody reads them."""
-    from rich.console import Console
-
-    rows = [_row(local, number, delta) for local in epsilon for number in people]
+    rows = [
+        {
+            "epsilon": local,
+            "people": number,
+            "delta": delta,
+            "closed_form": closed_form(local, number, delta),
+            "shuffled": shuffled_epsilon(local, number, delta),
+            "shuffled_bits": shuffled_epsilon(local, number, delta, bits=True),
+        }
+        for local in epsilon
+        for number in people
+    ]
     table = table_of(f"Epsilon after shuffling, at delta {delta:g}", "local", "people", "theorem", "any report", "bits")
     for row in rows:
         shuffled = (f"{row[name]:.4g}" for name in ("closed_form", "shuffled", "shuffled_bits"))
         table.add_row(f"{row['epsilon']:g}", f"{row['people']:,}", *shuffled)
-    console = Console()
-    console.print(table)
-    console.print()
-    console.print("theorem: closed form. any report: every pure mechanism. bits: one bit a report.", style="dim")
-    console.print("Before the shuffler, and for who knows who came when, local is what counts.", style="dim")
+    say(table)
+    say()
+    say("theorem: closed form. any report: every pure mechanism. bits: one bit a report.", "dim")
+    say("Before the shuffler, and for who knows who came when, local is what counts.", "dim")
     write_rows(json, rows)
-
-
-def _row(epsilon: float, people: int, delta: float) -> dict[str, float]:
-    from sottovoce.lab.shuffling import closed_form, shuffled_epsilon
-
-    return {
-        "epsilon": epsilon,
-        "people": people,
-        "delta": delta,
-        "closed_form": closed_form(epsilon, people, delta),
-        "shuffled": shuffled_epsilon(epsilon, people, delta),
-        "shuffled_bits": shuffled_epsilon(epsilon, people, delta, bits=True),
-    }

@@ -1,24 +1,27 @@
 """`sottovoce simulate`: run a study, show the table, write figures and report."""
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import msgspec
 import typer
+from rich.console import Console
+from rich.table import Table
 
-from sottovoce.cli.output import JsonFile, folder, progress_bar, table_of, words, write_rows
+from sottovoce.catalogue.task import algorithm_of
+from sottovoce.cli.output import JsonFile, folder, progress_bar, say, table_of, words, write_rows
 from sottovoce.cli.study_options import with_study
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from sottovoce.lab.study.cells import Cell, CellResult
     from sottovoce.lab.study.file import Study, StudyInWorlds
     from sottovoce.lab.study.results import Folder
 
 GROWTH = "growth: exponent of the regret over the second half; at 1 nothing is learned"
 RIGHT = "right: nothing beats what was recommended, 95 % interval; samples: people asked"
-HEARS = {"local": "", "central": " (a curator hears raw data)", "none": " (hears raw data)"}
+SEES = {"local": "", "central": " (a curator sees raw data)", "none": " (sees raw data)"}
 
 
 @with_study()
@@ -39,8 +42,6 @@ def run(
     study: "Study", cells: "Sequence[Cell]", out: Path | None, *, fresh: bool, parquet: bool, json: Path | None
 ) -> None:
     """Run the cells of a study and leave everything a person may want to look at."""
-    from rich.console import Console
-
     from sottovoce.lab.study.cells import notices_of
     from sottovoce.lab.study.page import write_report
     from sottovoce.lab.study.results import Folder, row
@@ -50,29 +51,24 @@ def run(
     place = Folder(folder(out or Path("results") / _name(study)), study)
     results = _run(place, study, cells, fresh)
     place.export(results, parquet)
-    console = Console()
     recommends = any(result.correct is not None for result in results)
-    console.print(_best_arm_table(study, results) if recommends else _regret_table(study, results))
+    say(_best_arm_table(study, results) if recommends else _regret_table(study, results))
     report = write_report(place.path, study, results)
-    console.print()
-    console.print(RIGHT if recommends else GROWTH, style="dim")
-    for notice in notices_of(cells):
-        console.print(notice, style="dim", highlight=False)
-    console.print(f"report: {report}", highlight=False, soft_wrap=True)
+    say()
+    for note in (RIGHT if recommends else GROWTH, *notices_of(cells)):
+        say(note, "dim")
+    say(f"report: {report}", wrap=False)
     write_rows(json, [row(study, result) for result in results])
 
 
 def _run(place: "Folder", study: "Study", cells: "Sequence[Cell]", fresh: bool) -> "list[CellResult]":
-    from rich.console import Console
-
     from sottovoce.lab.study.cells import run_cells
 
     results = {cell.name: None if fresh else place.load(cell) for cell in cells}
     missing = [cell for cell in cells if results[cell.name] is None]
-    if len(missing) < len(cells):
-        kept = len(cells) - len(missing)
-        said = f"{kept} of {len(cells)} curves are in {place.path}; --fresh runs them again"
-        Console(stderr=True).print(said, style="dim", highlight=False)
+    if kept := len(cells) - len(missing):
+        note = f"{kept} of {len(cells)} curves are in {place.path}; --fresh runs them again"
+        Console(stderr=True).print(note, style="dim", highlight=False)
     with progress_bar("rounds", len(missing) * study.rounds) as advance:
         for result in run_cells(study, missing, advance):
             place.save(result)
@@ -80,53 +76,52 @@ def _run(place: "Folder", study: "Study", cells: "Sequence[Cell]", fresh: bool) 
     return [result for result in results.values() if result is not None]
 
 
-def _regret_table(study: "Study", results: "list[CellResult]") -> "Table":
-    from sottovoce.catalogue.task import algorithm_of
-
-    name = study.learner + HEARS[algorithm_of(study.learner).trust]
+def _regret_table(study: "Study", results: "list[CellResult]") -> Table:
+    name = study.learner + SEES[algorithm_of(study.learner).trust]
     title = f"{name}: regret after {study.rounds:,} rounds, mean of {study.seeds} seeds and 95 % interval"
-    table = table_of(title, words("who"), "epsilon", "delta", "regret", "interval", "of uniform", "growth")
-    uniform = {r.cell.world_name: float(r.regret[:, -1].mean()) for r in results if r.cell.role == "uniform"}
+    uniform = {result.cell.world_name: result.last()[0] for result in results if result.cell.role == "uniform"}
 
     def numbers(result: "CellResult") -> tuple[str, ...]:
-        mean, low, high = (float(series[-1]) for series in result.interval())
+        mean, low, high = result.last()
         share = f"{mean / uniform[result.cell.world_name]:.1%}"
         return f"{mean:,.0f}", f"{low:,.0f} to {high:,.0f}", share, f"{result.growth():.2f}"
 
-    _add_worlds(table, [(result.cell, numbers(result)) for result in results])
-    return table
+    return _by_world(title, ("regret", "interval", "of uniform", "growth"), results, numbers)
 
 
-def _best_arm_table(study: "Study", results: "list[CellResult]") -> "Table":
+def _best_arm_table(study: "Study", results: "list[CellResult]") -> Table:
     """For learners that recommend: right or wrong, and how many people it took."""
     title = f"{study.learner}: best of {study.arms} arms, at most {study.rounds:,} people, {study.seeds} seeds"
-    table = table_of(title, words("who"), "epsilon", "delta", "samples", "right", "interval", "stopped")
 
     def numbers(result: "CellResult") -> tuple[str, ...]:
         share, low, high = result.right()
         interval = f"{low:.0%} to {high:.0%}"
         return f"{result.samples.mean():,.0f}", f"{share:.0%}", interval, f"{result.stopped.mean():.0%}"
 
-    _add_worlds(table, [(result.cell, numbers(result)) for result in results if result.correct is not None])
-    return table
+    judged = [result for result in results if result.correct is not None]
+    return _by_world(title, ("samples", "right", "interval", "stopped"), judged, numbers)
 
 
-def _add_worlds(table: "Table", rows: "list[tuple[Cell, tuple[str, ...]]]") -> None:
+def _by_world(
+    title: str,
+    columns: Iterable[str],
+    results: "list[CellResult]",
+    numbers: "Callable[[CellResult], tuple[str, ...]]",
+) -> Table:
     """A section per world; fits 80 columns."""
-    for world in dict.fromkeys(cell.world_name for cell, _ in rows):
+    table = table_of(title, words("who"), "epsilon", "delta", *columns)
+    for world in dict.fromkeys(result.cell.world_name for result in results):
         table.add_row(f"[bold]{world}[/]")
-        for cell, numbers in rows:
+        for result in results:
+            cell = result.cell
             if cell.world_name == world:
                 promise = (f"{number:g}" if cell.private else "-" for number in (cell.task.epsilon, cell.task.delta))
                 style = "bold green" if cell.role == "chosen" else None
-                table.add_row(f"  {cell.who}", *promise, *numbers, style=style)
+                table.add_row(f"  {cell.who}", *promise, *numbers(result), style=style)
         table.add_section()
+    return table
 
 
 def _name(study: "Study") -> str:
-    import hashlib
-
-    import msgspec
-
     digest = hashlib.sha256(msgspec.json.encode(study)).hexdigest()[:6]
     return "-".join([study.learner, study.preset, *study.worlds, digest])

@@ -2,7 +2,7 @@
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -34,8 +34,12 @@ def with_study(*, tasks: bool = False, without: tuple[str, ...] = ()) -> Callabl
         @functools.wraps(command)
         def run(context: typer.Context, file: Path | None, **given: Any) -> None:
             options = {one.name: given.pop(one.name) for one in shared}
-            if file is not None:
-                _refuse(name for name in options if _typed(context, name))
+            typed = [
+                name for name in options if getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE"
+            ]
+            if file is not None and typed:  # a file says everything about a study; an option beside it would be lost
+                listed = ", ".join("--" + name.replace("_", "-") for name in typed)
+                raise ConfigurationError(f"{listed} cannot be combined with a study file; change the file")
             command(_study(**options) if file is None else _from_file(file, tasks), **given)
 
         run.__dict__["__signature__"] = inspect.Signature(every)
@@ -45,15 +49,8 @@ def with_study(*, tasks: bool = False, without: tuple[str, ...] = ()) -> Callabl
     return decorate
 
 
-def _refuse(names: Iterable[str]) -> None:
-    """A file says everything about a study; an option beside it would be silently lost."""
-    if listed := ", ".join("--" + name.replace("_", "-") for name in names):
-        raise ConfigurationError(f"{listed} cannot be combined with a study file; change the file")
-
-
 def _from_file(path: Path, tasks: bool) -> "StudyInWorlds":
-    from sottovoce.lab.study.file import StudyInWorlds, load_study
-    from sottovoce.lab.study.of_task import is_task_file, load_task_study
+    from sottovoce.lab.study.file import StudyInWorlds, is_task_file, load_study, load_task_study
 
     if not is_task_file(path):
         return StudyInWorlds(load_study(path))
@@ -121,8 +118,3 @@ def number_of(pair: str) -> tuple[str, Any]:
         return name, float(value)
     except ValueError:
         return name, value
-
-
-def _typed(context: typer.Context, name: str) -> bool:
-    source = context.get_parameter_source(name)
-    return source is not None and source.name == "COMMANDLINE"

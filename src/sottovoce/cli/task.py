@@ -3,18 +3,22 @@
 import contextlib
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
+from rich.table import Table
 
-from sottovoce.cli.output import table_of, words
+from sottovoce.admin.describe import facts, learned, state_of
+from sottovoce.admin.remote import TOKEN, Remote
+from sottovoce.admin.warm import load_answers, send_answers
+from sottovoce.catalogue.resolve import contract_of
+from sottovoce.catalogue.task import learning_of
+from sottovoce.catalogue.task_file import load_task_file
+from sottovoce.cli.output import say, table_of, words
+from sottovoce.protocol.contract import contract_from
 from sottovoce.protocol.errors import UnknownName, Unreachable
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from sottovoce.admin.remote import Remote
-    from sottovoce.protocol.wire import Summary
+from sottovoce.protocol.wire import Summary
+from sottovoce.report.page import cell
 
 Server = Annotated[str, typer.Option(help="The address of the server.")]
 Id = Annotated[str, typer.Argument(help="The id of the task.")]
@@ -36,22 +40,18 @@ def create(
     ] = None,
 ) -> None:
     """Send a task to a server; the same file twice changes nothing."""
-    from sottovoce.admin.warm import load_answers, send_answers
-    from sottovoce.catalogue.resolve import contract_of
-    from sottovoce.catalogue.task_file import load_task_file
-    from sottovoce.protocol.contract import contract_from
-
     loaded = load_task_file(file)
     contract = contract_from(contract_of(loaded))  # refused here before anything travels
     answers = load_answers(warm_start, contract) if warm_start else []
     remote = _remote(server)
-    if not remote.wait_until_up(STARTING, lambda: _say(f"waiting for a server at {server}")):
+    if not remote.wait_until_up(STARTING, lambda: say(f"waiting for a server at {server}", wrap=False)):
         raise Unreachable(remote.nobody)
     remote.create(loaded)
     kept = send_answers(remote, contract, answers)
     _print_task(remote, contract.id)
     if kept:
-        _say(f"started from {kept:,} answers of {warm_start}, without noise: they were public or given with consent")
+        given = f"started from {kept:,} answers of {warm_start}, without noise: they were public or given with consent"
+        say(given, wrap=False)
 
 
 @task.command()
@@ -94,7 +94,7 @@ def export(
         for line in lines:
             file.write(line)
             reports += 1
-    _say(f"{out}: the contract and {reports:,} reports")
+    say(f"{out}: the contract and {reports:,} reports", wrap=False)
 
 
 @task.command()
@@ -110,77 +110,49 @@ def replay(
         rows = {row.contract.id: row for row in store.tasks()}
         if id not in rows:
             raise UnknownName("task", id, rows)
-        _say(replayed(store, rows[id]))
+        say(replayed(store, rows[id]), wrap=False)
 
 
 @task.command(name="list")
 def list_tasks(server: Server = HERE) -> None:
     """List the tasks of a server."""
-    from rich.console import Console
-
-    from sottovoce.admin.describe import state_of
-    from sottovoce.catalogue.task import learning_of
-    from sottovoce.protocol.contract import contract_from
-
     table = table_of("Tasks", words("task"), words("title", wraps=True), "epsilon", "expires", words("state"))
     for listed in _remote(server).tasks():
         contract = contract_from(bytes(listed.contract))
         title = contract.title or learning_of(contract).learner
         epsilon, expires = f"{contract.gates[0].epsilon:g}", contract.expires.isoformat()
         table.add_row(contract.id, title, epsilon, expires, state_of(listed.status))
-    Console().print(table)
+    say(table)
 
 
 # --- what the commands share -----------------------------------------------------------------------------------------
 
 
-def _remote(server: str) -> "Remote":
-    from sottovoce.admin.remote import TOKEN, Remote
-
+def _remote(server: str) -> Remote:
     return Remote(server, os.environ.get(TOKEN, ""))
 
 
 def _change(server: str, id: str, verb: str) -> None:
-    from sottovoce.admin.describe import state_of
-
-    _say(f"{id} is {state_of(_remote(server).change(id, verb))}")
+    say(f"{id} is {state_of(_remote(server).change(id, verb))}", wrap=False)
 
 
-def _say(text: str) -> None:
-    from rich.console import Console
-
-    Console().print(text, highlight=False, soft_wrap=True, markup=False)
-
-
-def _print_task(remote: "Remote", id: str) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    from sottovoce.admin.describe import facts, learned
-
+def _print_task(remote: Remote, id: str) -> None:
     contract, status = remote.contract(id), remote.status(id)
     summary, rows = learned(contract, remote)
     table = Table(title=contract.title or contract.id, title_justify="left", show_header=False, box=None)
     table.add_column(style="dim", no_wrap=True)
-    table.add_column()
-    for name, fact in facts(contract, status, summary):
-        table.add_row(name, fact)
-    console = Console()
-    console.print(table)
-    print_learned(console, summary, rows)
+    for fact in facts(contract, status, summary):
+        table.add_row(*fact)
+    say(table)
+    print_learned(summary, rows)
 
 
-def print_learned(console: "Console", summary: "Summary", rows: list[dict[str, Any]]) -> None:
-    """What the server has learned; see `admin.describe`."""
-    from sottovoce.report.page import cell
-
-    if not rows:
-        return
-    title = f"Learned from {summary.reports:,} private reports"
-    first, *numbers = rows[0]
-    table = table_of(title, words(first), *numbers)
-    table.min_width = len(title)
-    for row in rows:
-        table.add_row(*(cell(value) for value in row.values()))
-    console.print()
-    console.print(table)
+def print_learned(summary: Summary, rows: list[dict[str, Any]]) -> None:
+    """What the server has learned: what `admin.describe.learned` gave."""
+    if rows:
+        title = f"Learned from {summary.reports:,} private reports"
+        first, *numbers = rows[0]
+        table = table_of(title, words(first), *numbers, rows=[[cell(value) for value in row.values()] for row in rows])
+        table.min_width = len(title)
+        say()
+        say(table)

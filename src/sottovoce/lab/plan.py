@@ -62,19 +62,19 @@ class Plan(NamedTuple):
     """How often the learner was run."""
     followed: int
     """How many people came in each run: all of them, or the first `LONGEST`. What follows is about these."""
-    uniform_regret: float | None
-    predicted_regret: float | None
-    regret_low: float | None
+    uniform_regret: float | None = None
+    predicted_regret: float | None = None
+    regret_low: float | None = None
     """One run in twenty costs less."""
-    regret_high: float | None
+    regret_high: float | None = None
     """One run in twenty costs more."""
-    people_needed: int | None
+    people_needed: int | None = None
     """Who must answer until the learner has cost half as much as uniform play; None if more than were followed."""
-    predicted_samples: float | None
+    predicted_samples: float | None = None
     """Who answers until a learner that recommends an arm has stopped."""
-    predicted_right: float | None
+    predicted_right: float | None = None
     """The share of runs in which such a learner was right."""
-    note: str
+    note: str = ""
     """What limits this row."""
 
 
@@ -88,7 +88,7 @@ def plans_of(
     (1, True)
     """
     if algorithm_of(study.learner).trust != "local":
-        raise ConfigurationError(f"{study.learner} hears raw data; plan is for learners that do not")
+        raise ConfigurationError(f"{study.learner} sees raw data; plan is for learners that do not")
     cells = [cell for cell in cells_of(study, worlds) if cell.role in ("chosen", "uniform")]
     results = list(run_cells(shortened(study), cells, progress))
     uniform = {result.cell.world_name: result for result in results if result.cell.role == "uniform"}
@@ -145,16 +145,12 @@ def _regrets(chosen: CellResult, uniform: CellResult) -> dict[str, Any]:
         "regret_low": float(low),
         "regret_high": float(high),
         "people_needed": _people_needed(chosen, uniform),
-        "predicted_samples": None,
-        "predicted_right": None,
     }
 
 
 def _answers(chosen: CellResult) -> dict[str, Any]:
-    """A learner that recommends an arm is judged by its answer and by whom it had to ask."""
-    regrets = ("uniform_regret", "predicted_regret", "regret_low", "regret_high", "people_needed")
-    samples, (right, _, _) = float(chosen.samples.mean()), chosen.right()
-    return dict.fromkeys(regrets) | {"predicted_samples": samples, "predicted_right": right}
+    """A learner that recommends an arm is judged by its answer and by how many people it had to ask."""
+    return {"predicted_samples": float(chosen.samples.mean()), "predicted_right": chosen.right()[0]}
 
 
 def _people_to_compare(cell: Cell, deviation: float) -> int | None:

@@ -3,7 +3,7 @@
 import html
 import platform
 from collections.abc import Iterable, Sequence
-from importlib import metadata
+from importlib import metadata, resources
 from string import Template
 from typing import Any
 
@@ -14,7 +14,8 @@ def whole_page(heading: str, body: str) -> str:
     >>> "<title>a &lt; b</title>" in whole_page("a < b", "")
     True
     """
-    return Template(SHELL).substitute(heading=html.escape(heading), body=body)
+    shell = resources.files("sottovoce.report").joinpath("page.html").read_text("utf-8")
+    return Template(shell).substitute(heading=html.escape(heading), body=body)
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]], *, words: int = 1, chosen: Sequence[int] = ()) -> str:
@@ -56,23 +57,3 @@ def versions() -> dict[str, str]:
     return {"python": platform.python_version()} | {
         name: metadata.version(name) for name in ("sottovoce", "numpy", "jax", "jaxlib")
     }
-
-
-SHELL = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>$heading</title><style>
-body { font: 16px/1.55 system-ui, sans-serif; color: #22252e; background: #fbfaf7; margin: 0; }
-main { max-width: 62rem; margin: 0 auto; padding: 2.5rem 1.5rem 4rem; }
-h1 { font-size: 1.7rem; line-height: 1.2; margin: 0 0 .3rem; } h2 { font-size: 1.1rem; margin: 2.2rem 0 .6rem; }
-.lead { color: #5a6070; margin: 0 0 1.6rem; } .note { color: #5a6070; font-size: .9rem; }
-figure { background: #fff; border: 1px solid #e6e2d8; border-radius: .6rem; margin: 0; padding: 1rem; }
-figure svg { width: 100%; height: auto; }
-table { border-collapse: collapse; width: 100%; background: #fff; font-size: .92rem; }
-td { font-variant-numeric: tabular-nums; }
-th, td { text-align: left; padding: .45rem .7rem; border-bottom: 1px solid #ece8de; white-space: nowrap; }
-th { color: #5a6070; font-weight: 600; } .n { text-align: right; }
-tr.chosen td { background: #eaf5ef; font-weight: 600; } .scroll { overflow-x: auto; }
-li { margin: .3rem 0; } footer { color: #7a8090; font-size: .85rem; margin-top: 2.5rem; }
-</style></head><body><main>
-$body</main></body></html>
-"""

@@ -12,18 +12,3 @@ does not. The attacker makes every choice on training reports and is judged on f
     bounds.py     counts in, lower bound on epsilon out
     run.py        the verdict
 """
-
-from sottovoce.lab.audit.planted import planted_subjects
-from sottovoce.lab.audit.run import CONFIDENCE, TRIALS, Verdict, audit, audit_all
-from sottovoce.lab.audit.subjects import Subject, honest_subjects
-
-__all__ = [
-    "CONFIDENCE",
-    "TRIALS",
-    "Subject",
-    "Verdict",
-    "audit",
-    "audit_all",
-    "honest_subjects",
-    "planted_subjects",
-]

@@ -36,9 +36,9 @@ def clues(mechanism: Mechanism, messages: Messages, transcripts: Sequence[bytes]
     >>> found["place between the two"].round(2)
     array([ 4.33, -4.33])
     """
-    own = OWN_CLUES.get(name_of(mechanism), _no_clues)
+    own = OWN_CLUES.get(name_of(mechanism))
     return {
-        **own(mechanism, messages, transcripts),
+        **(own(mechanism, messages, transcripts) if own else {}),
         "place between the two": _place(mechanism, messages, transcripts),
         "number of bytes": np.array([len(transcript) for transcript in transcripts], dtype=float),
     }
@@ -52,6 +52,15 @@ def fingerprints(transcripts: Sequence[bytes]) -> NDArray[np.uint64]:
     """
     digests = b"".join(hashlib.blake2b(transcript, digest_size=8).digest() for transcript in transcripts)
     return np.frombuffer(digests, dtype=np.uint64)
+
+
+def joined(parts: Sequence[Clues]) -> Clues:
+    """The clues of several lots of transcripts, one lot after the other.
+
+    >>> joined([{"coin": np.zeros(1)}, {"coin": np.ones(1)}])
+    {'coin': array([0., 1.])}
+    """
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
 def codebooks(seeds: Sequence[bytes], count: int, dimension: int) -> NDArray[np.int64]:
@@ -95,10 +104,6 @@ def _sums(owner: NDArray[np.int64], count: int, per_report: NDArray[np.float64])
     return sums
 
 
-def _no_clues(mechanism: Mechanism, messages: Messages, transcripts: Sequence[bytes]) -> Clues:
-    return {}
-
-
 def _place(mechanism: Mechanism, messages: Messages, transcripts: Sequence[bytes]) -> NDArray[np.float64]:
     """The server's estimate along the line from person 1 to person 0."""
     owner, reports = _reports(transcripts, mechanism.report_size)
@@ -108,8 +113,7 @@ def _place(mechanism: Mechanism, messages: Messages, transcripts: Sequence[bytes
 
 def _sphere_clues(mechanism: Sphere, messages: Messages, transcripts: Sequence[bytes]) -> Clues:
     batches = [transcripts[start : start + BATCH] for start in range(0, len(transcripts), BATCH)]
-    parts = [_batch_clues(mechanism, messages, batch) for batch in batches]
-    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    return joined([_batch_clues(mechanism, messages, batch) for batch in batches])
 
 
 def _batch_clues(mechanism: Sphere, messages: Messages, transcripts: Sequence[bytes]) -> Clues:

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from sottovoce.lab.audit.clues import cap_threshold
-from sottovoce.lab.audit.subjects import Raw, Sender, Subject, embed, honest
+from sottovoce.lab.audit.subjects import Raw, Sender, Subject, embed, honest, most_different
 from sottovoce.privacy.domains import Ball, Interval
 from sottovoce.privacy.drawing import DRAWS, privatise
 from sottovoce.privacy.entropy import SYSTEM, Entropy
@@ -102,28 +102,23 @@ def planted_subjects() -> list[Subject]:
     >>> sorted({str(subject.planted) for subject in planted_subjects()})[:3]
     ['classical formula', 'half noise', 'missing clip']
     """
-    scalar, ball, one = Interval(), Ball(2), Budget(1.0)
-    ends: tuple[Raw, Raw] = ((0.0,), (1.0,))
-    opposite: tuple[Raw, Raw] = (((1.0, 0.0),), ((-1.0, 0.0),))
-    sphere = calibrate("sphere", ball, one)
-    classical = calibrate("gaussian", scalar, Budget(20.0, 1e-5), "classical")
+    levels, laplace = (calibrate(name, Interval(), Budget(1.0)) for name in ("levels", "laplace"))
+    gaussian, sphere = calibrate("gaussian", Interval(), Budget(1.0, 1e-5)), calibrate("sphere", Ball(2), Budget(1.0))
+    classical = calibrate("gaussian", Interval(), Budget(20.0, 1e-5), "classical")
     # Few candidates, half of them in the cap: then the size of a threshold cap varies most from seed to seed.
-    small = replace(calibrate_sphere(ball, Budget(2.0)), candidates=4, cap=2)
+    small = replace(calibrate_sphere(Ball(2), Budget(2.0)), candidates=4, cap=2)
 
-    def broken(bug: str, sender: Sender, mechanism: Mechanism, people: tuple[Raw, Raw], effort: float = 0.1) -> Subject:
+    def broken(bug: str, sender: Sender, mechanism: Mechanism, effort: float = 0.1) -> Subject:
+        people = most_different(mechanism.domain)
         return Subject(mechanism=mechanism, people=people, sender=sender, planted=bug, effort=effort)
 
     return [
-        broken("half noise", _half_noise, calibrate("levels", scalar, one), ends),
-        broken("half noise", _half_noise, sphere, opposite),
-        broken("half noise", _half_noise, calibrate("laplace", scalar, one), ends),
-        broken("half noise", _half_noise, calibrate("gaussian", scalar, Budget(1.0, 1e-5)), ends),
-        broken("classical formula", _unverified, classical, ends),
-        broken("missing clip", _missing_clip, calibrate("laplace", scalar, one), ((0.0,), (3.0,))),
-        broken("seeded randomness", _seeded, calibrate("levels", scalar, one), ends),
-        broken("seeded randomness", _seeded, sphere, opposite),
-        broken("redrawn seed", _redrawn_seed, sphere, opposite, effort=0.05),
-        broken("threshold cap", _threshold_cap, small, opposite, effort=0.2),
-        broken("rank sent along", _sent_rank, sphere, opposite, effort=0.05),
-        broken("second report", _second_report, sphere, opposite, effort=0.05),
+        *(broken("half noise", _half_noise, mechanism) for mechanism in (levels, sphere, laplace, gaussian)),
+        broken("classical formula", _unverified, classical),
+        replace(broken("missing clip", _missing_clip, laplace), people=((0.0,), (3.0,))),
+        *(broken("seeded randomness", _seeded, mechanism) for mechanism in (levels, sphere)),
+        broken("redrawn seed", _redrawn_seed, sphere, effort=0.05),
+        broken("threshold cap", _threshold_cap, small, effort=0.2),
+        broken("rank sent along", _sent_rank, sphere, effort=0.05),
+        broken("second report", _second_report, sphere, effort=0.05),
     ]

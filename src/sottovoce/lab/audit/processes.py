@@ -1,7 +1,7 @@
 """Transcripts, drawn in fresh Python processes and read there.
 
 Fresh, because a device whose noise starts from a constant seed looks honest within one process: what gives it away is a
-second process that says the same words. Processes rather than a pool, because a pool would be started only once.
+second process that sends the same bytes. Processes rather than a pool, because a pool would be started only once.
 """
 
 import os
@@ -55,6 +55,6 @@ def draw_afresh(subject: Subject, person: int, count: int) -> Draw:
 
 
 def _answer() -> None:
-    """The whole life of such a process: a question on standard input, its answer on standard output."""
+    """All that such a process does: a question on standard input, its answer on standard output."""
     subject, person, count = pickle.load(sys.stdin.buffer)
     pickle.dump(draw(subject, person, count), sys.stdout.buffer)

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sottovoce.lab.audit.attack import Event, choose, count
-from sottovoce.lab.audit.bounds import Counts, epsilon_bound
-from sottovoce.lab.audit.clues import Clues
+from sottovoce.lab.audit.attack import choose, count
+from sottovoce.lab.audit.bounds import epsilon_bound
+from sottovoce.lab.audit.clues import Clues, joined
 from sottovoce.lab.audit.processes import Draw, draw_afresh
 from sottovoce.lab.audit.subjects import Subject
 from sottovoce.privacy.mechanisms import name_of
@@ -29,7 +29,7 @@ FEWEST = 1000
 """Below this an audit shows nothing."""
 
 ENOUGH = 4000
-"""What a subject that takes little effort gets at least: with fewer the attacker learns its training by heart."""
+"""What a subject that takes little effort gets at least: with fewer the attacker chooses by chance."""
 
 CONFIDENCE = 0.999
 
@@ -67,7 +67,7 @@ def audit(
     _check(trials, confidence, workers)
     training, fresh = _draws(subject, trials // 2, workers or os.cpu_count() or 1)
     event = choose(*training, subject.promised, normal_quantile((1 + confidence) / 2))
-    counts = count(event, *fresh)
+    hits, alarms, of = counts = count(event, *fresh)
     bound = epsilon_bound(counts, subject.promised, confidence)
     exceeded = bound > subject.promised.epsilon
     return Verdict(
@@ -78,7 +78,7 @@ def audit(
         planted=subject.planted,
         lower_bound=bound,
         passed=exceeded if subject.planted else not exceeded,
-        evidence=_evidence(event, counts),
+        evidence=f"{event.clue}: {100 * hits / of:.3g} % against {100 * alarms / of:.3g} %",
     )
 
 
@@ -118,27 +118,15 @@ def _draws(subject: Subject, each: int, workers: int) -> tuple[tuple[Clues, Clue
     with ThreadPoolExecutor(workers) as pool:
         *draws, reference = pool.map(lambda job: draw_afresh(subject, *job), jobs)
     first, second = ([_with_replay(part, reference) for part in draws[person::2]] for person in (0, 1))
-    return (first[-1], second[-1]), (_joined(first[:-1]), _joined(second[:-1]))
+    return (first[-1], second[-1]), (joined(first[:-1]), joined(second[:-1]))
 
 
 def _with_replay(part: Draw, reference: Draw) -> Clues:
-    """The clues, and one more: does this process say, word by word, what another said for person 0?
+    """The clues, and one more: does this process send, byte by byte, what another sent for person 0?
 
-    1 for the same words, -1 for others, 0 where there is nothing left to compare with.
+    1 for the same bytes, -1 for others, 0 where there is nothing left to compare with.
     """
     same = np.zeros(len(part.fingerprints))
     compared = min(len(same), len(reference.fingerprints))
     same[:compared] = np.where(part.fingerprints[:compared] == reference.fingerprints[:compared], 1.0, -1.0)
-    return {**part.clues, "same words from another process": same}
-
-
-def _joined(parts: Sequence[Clues]) -> Clues:
-    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-
-
-def _evidence(event: Event, counts: Counts) -> str:
-    return f"{event.clue}: {_percent(counts.hits, counts.of)} against {_percent(counts.alarms, counts.of)}"
-
-
-def _percent(hits: int, of: int) -> str:
-    return f"{100 * hits / of:.3g} %"
+    return {**part.clues, "same bytes from another process": same}

@@ -1,5 +1,6 @@
 """Who is audited: a device with a promise, and two people whose data differ as much as the domain allows."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -75,33 +76,42 @@ class Subject:
 PURE = (0.5, 1.0, 2.0, 4.0)
 """The promises, all with delta 0, at which every pure mechanism is audited."""
 
-# The ends of a range; opposite vectors; the corners of a square, where L1 distance is largest.
-_RANGE: tuple[Raw, Raw] = ((0.0,), (1.0,))
-_OPPOSITE: tuple[Raw, Raw] = (((1.0, 0.0),), ((-1.0, 0.0),))
-_CORNERS: tuple[Raw, Raw] = (((0.5**0.5, 0.5**0.5),), ((-(0.5**0.5), -(0.5**0.5)),))
-_REWARDS: tuple[Raw, Raw] = (((1.0, 0.0), 1.0), ((1.0, 0.0), -1.0))
-# Where two messages of Moments are farthest apart: features at 60 degrees, rewards opposite (see its docstring).
-_SLANTED: tuple[Raw, Raw] = (((1.0, 0.0), 1.0), ((0.5, 0.75**0.5), -1.0))
-
-# A large weight makes the two messages nearly opposite, so that their caps hardly meet and the bound is sharp.
-_SHARP_MOMENTS = Moments(2, weight=4.0)
-
-_SCENES: dict[str, list[tuple[Domain, tuple[Raw, Raw], list[Budget]]]] = {
-    "levels": [(Interval(), _RANGE, [Budget(e) for e in PURE])],
+_SCENES: dict[str, list[tuple[Domain, list[Budget]]]] = {
+    "levels": [(Interval(), [Budget(e) for e in PURE])],
     "sphere": [
-        (Ball(2), _OPPOSITE, [Budget(e) for e in (*PURE, 8.0)]),
-        (_SHARP_MOMENTS, _REWARDS, [Budget(1.0), Budget(4.0)]),
-        (Gradient(2), _REWARDS, [Budget(1.0), Budget(4.0)]),
+        (Ball(2), [Budget(e) for e in (*PURE, 8.0)]),
+        # A large weight makes the two messages nearly opposite: their caps hardly meet and the bound is sharp.
+        (Moments(2, weight=4.0), [Budget(1.0), Budget(4.0)]),
+        (Gradient(2), [Budget(1.0), Budget(4.0)]),
     ],
-    "gaussian": [
-        (Interval(), _RANGE, [Budget(1.0, 1e-5), Budget(4.0, 1e-5)]),
-        (Moments(2), _SLANTED, [Budget(1.0, 1e-5)]),
-    ],
-    "laplace": [
-        (Interval(), _RANGE, [Budget(e) for e in PURE]),
-        (Ball(2), _CORNERS, [Budget(1.0)]),
-    ],
+    "gaussian": [(Interval(), [Budget(1.0, 1e-5), Budget(4.0, 1e-5)]), (Moments(2), [Budget(1.0, 1e-5)])],
+    "laplace": [(Interval(), [Budget(e) for e in PURE]), (Ball(2), [Budget(1.0)])],
 }
+"""Over which domains and at which promises each mechanism is audited."""
+
+
+def most_different(domain: Domain) -> tuple[Raw, Raw]:
+    """Two people whose messages are as far apart as the domain allows.
+
+    >>> most_different(Interval(1.0, 5.0))
+    ((1.0,), (5.0,))
+    """
+    match domain:
+        case Interval(low=low, high=high):
+            return (low,), (high,)
+        case Ball(dimension=d, bound=bound):  # opposite corners: far apart in L1 too
+            corner = np.full(d, bound / math.sqrt(d))
+            return (tuple(corner),), (tuple(-corner),)
+        case Gradient(dimension=d, bound=bound):
+            corner = tuple(np.full(d, 1 / math.sqrt(d)))
+            return (corner, bound), (corner, -bound)
+        case Moments(dimension=d, reward_bound=bound, weight=weight):  # features at the angle of `Moments.l2`
+            cosine = min(weight**2 / 2, 1.0) if d > 1 else 1.0
+            first, second = np.zeros(d), np.zeros(d)
+            first[0], second[: min(d, 2)] = 1.0, (cosine, math.sqrt(1 - cosine**2))[: min(d, 2)]
+            return (tuple(first), bound), (tuple(second), -bound)
+        case _:
+            raise ConfigurationError(f"no two people are known for {domain}")
 
 
 def honest_subjects() -> list[Subject]:
@@ -111,9 +121,9 @@ def honest_subjects() -> list[Subject]:
     True
     """
     return [
-        Subject(mechanism=calibrate(name, domain, budget), people=people, effort=_effort(name, budget))
+        Subject(mechanism=calibrate(name, domain, budget), people=most_different(domain), effort=_effort(name, budget))
         for name in MECHANISMS
-        for domain, people, budgets in _SCENES[name]
+        for domain, budgets in _SCENES[name]
         for budget in budgets
     ]
 

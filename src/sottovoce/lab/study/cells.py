@@ -38,7 +38,7 @@ class Cell(NamedTuple):
 
     @property
     def reports(self) -> bool:
-        """Do private reports travel? Not where a curator hears everything."""
+        """Do private reports travel? Not where a curator sees everything."""
         return self.private and self.task.mechanism != "none"
 
     @property
@@ -83,6 +83,11 @@ class CellResult(NamedTuple):
             return mean, mean, mean
         half = student_quantile(0.975, seeds - 1) * self.regret.std(axis=0, ddof=1) / np.sqrt(seeds)
         return mean, mean - half, mean + half
+
+    def last(self) -> tuple[float, float, float]:
+        """Mean and interval at the end."""
+        mean, low, high = (float(series[-1]) for series in self.interval())
+        return mean, low, high
 
     def right(self) -> tuple[float, float, float]:
         """The share of seeds with the right answer and its 95 % interval (Clopper-Pearson)."""

@@ -54,9 +54,8 @@ def _draw_world(panel: Axes, world: str, results: Sequence[CellResult]) -> None:
     panel.legend(frameon=False, fontsize=8.5, **(beside if len(results) > MANY else inside))
 
 
-def draw_answers(title: str, results: Sequence[CellResult]) -> Figure:
+def draw_answers(title: str, shown: Sequence[CellResult]) -> Figure:
     """People asked (nine runs of ten) and the share of right answers (95 % interval), a line for each curve."""
-    shown = [result for result in results if result.correct is not None]
     figure, (people, answers) = panels(2, (10.4, 1.6 + 0.36 * len(shown)), sharey=True)
     several = len({result.cell.world_name for result in shown}) > 1
     for place, (result, colour) in enumerate(zip(shown, _colours(shown), strict=True)):

@@ -1,5 +1,6 @@
 """A study as plain data: one learner in some worlds at some budgets. What is planned and what is simulated."""
 
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -7,9 +8,17 @@ from typing import Any, NamedTuple
 import msgspec
 
 from sottovoce.catalogue.files import load
-from sottovoce.catalogue.task import Task, algorithm_of, needs_delta, task
+from sottovoce.catalogue.resolve import contract_of
+from sottovoce.catalogue.task import Task, algorithm_of, learning_of, needs_delta, task
+from sottovoce.catalogue.task import task_of as task_of_contract
+from sottovoce.catalogue.task_file import load_task_file
+from sottovoce.protocol.contract import ByModel, contract_from
 from sottovoce.protocol.errors import ConfigurationError
-from sottovoce.sim.worlds import World, actions_of, first_world, world_of
+from sottovoce.sim.worlds import World, actions_of, first_world, world_of, world_of_task
+from sottovoce.sim.worlds.people import people_of
+
+ONLY_IN_TASKS = {"id", "horizon", "privacy", "expires"}
+"""Every task file has these names, no study has any of them."""
 
 
 class Study(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -55,6 +64,43 @@ class StudyInWorlds(NamedTuple):
 def load_study(path: Path) -> Study:
     """A study from a TOML file."""
     return load(path, Study, "a study")
+
+
+def is_task_file(path: Path) -> bool:
+    """Is this a task rather than a study? What cannot be read is left to the reader of studies, who says why."""
+    try:
+        return bool(ONLY_IN_TASKS & tomllib.loads(path.read_text("utf-8")).keys())
+    except (OSError, ValueError):
+        return False
+
+
+def load_task_study(path: Path) -> StudyInWorlds:
+    """The study that says how the learner of a live task would do; reports that come late are not part of it."""
+    file = load_task_file(path)
+    contract = contract_from(contract_of(file))
+    task, every = task_of_contract(contract), learning_of(contract).publish_every
+    if isinstance(contract.offers, ByModel):
+        name, world = "people", people_of(contract.offers)
+        about = "people whose fields are uniform in their declared ranges, with a preference drawn for each run"
+    else:
+        name, world = first_world(task.learner), world_of_task(task)
+        about = f"the world {name!r} with its usual numbers"
+    study = Study(
+        title=file.title,
+        learner=task.learner,
+        preset=task.preset,
+        world=[name],
+        arms=task.arms,
+        dimension=task.dimension,
+        region=task.region,
+        epsilon=[task.epsilon],
+        delta=file.privacy.delta,
+        rounds=task.rounds,
+        publish_every=every,
+        tuning=file.tuning,
+    )
+    note = f"Task {file.id}: {about}; a model every {every:,} reports, every report in time."
+    return StudyInWorlds(study, {name: world}, note)
 
 
 def worlds_of(study: Study) -> dict[str, World]:

@@ -18,26 +18,26 @@ from sottovoce.report.page import footer, table, whole_page
 
 TRUST = {
     "local": "In the rows with a promise the server saw noisy reports only.",
-    "central": "In the rows with a promise a trusted curator heard raw data: simulation only.",
-    "none": "The learner heard raw data: simulation only.",
+    "central": "In the rows with a promise a trusted curator saw raw data: simulation only.",
+    "none": "The learner saw raw data: simulation only.",
 }
-RAW = "In the row “no privacy” it heard raw data, for comparison."
+RAW = "In the row “no privacy” it saw raw data, for comparison."
 PROMISED = {
-    "central": "kept by the curator in what she publishes; she herself hears everything.",
-    "none": "nothing; the learner hears everything.",
+    "central": "kept by the curator in what is published; the curator sees everything.",
+    "none": "nothing; the learner sees everything.",
 }
-REGRET_NOTE = """<p class="note">Regret: what was lost against always playing the best action. Growth: its exponent over
-the second half of the run; 1 means nothing is learned any more. Intervals: Student's t over seeds.</p>"""
-ANSWER_NOTE = """<p class="note">People asked: the mean over runs. Right: the share of runs in which nothing beats what
-was recommended. Stopped: the share of runs that ended before the people did.</p>"""
+REGRET_NOTE = """Regret: what was lost against always playing the best action. Growth: its exponent over the second half
+of the run; 1 means nothing is learned any more. Intervals: Student's t over seeds."""
+ANSWER_NOTE = """People asked: the mean over runs. Right: the share of runs in which nothing beats what was recommended.
+Stopped: the share of runs that ended before the people did."""
 
 
 def write_report(folder: Path, study: Study, results: Sequence[CellResult]) -> Path:
     """Write `report.html` and its figures (`regret.png`, and `answers.png` for a best arm); returns the page."""
     title = study.title or algorithm_of(study.learner).title
     sections = [_section(folder, "regret", draw_regret(title, results), _regret_table(results))]
-    if any(result.correct is not None for result in results):
-        sections.insert(0, _section(folder, "answers", draw_answers(title, results), _answer_table(results)))
+    if judged := [result for result in results if result.correct is not None]:
+        sections.insert(0, _section(folder, "answers", draw_answers(title, judged), _answer_table(judged)))
     cells = [result.cell for result in results]
     body = "\n".join(
         [
@@ -59,7 +59,7 @@ def _section(folder: Path, name: str, figure: Figure, rows: str) -> str:
 
 
 def _trust(cells: Sequence[Cell]) -> str:
-    """Who heard what; true for every row of the page."""
+    """Who saw what; true for every row of the page."""
     raw = RAW if any(cell.role == "non-private" for cell in cells) else ""
     return f"{TRUST[algorithm_of(cells[0].task.learner).trust]} {raw}".strip()
 
@@ -74,32 +74,30 @@ def _setting(study: Study) -> str:
     return f"{study.rounds:,} people, {study.seeds} seeds; {shape}{options}{late}."
 
 
+def _table(title: str, columns: Sequence[str], results: Sequence[CellResult], cells: list[list[str]], note: str) -> str:
+    headings = ("world", "who", "promise to each person", *columns)
+    rows = [(r.cell.world_name, r.cell.who, r.cell.promise, *row) for r, row in zip(results, cells, strict=True)]
+    chosen = [place for place, result in enumerate(results) if result.cell.role == "chosen"]
+    return f"<h2>{title}</h2>{table(headings, rows, words=3, chosen=chosen)}<p class='note'>{note}</p>"
+
+
 def _regret_table(results: Sequence[CellResult]) -> str:
-    headings = ("world", "who", "promise to each person", "regret (95 % interval)", "growth", "seconds")
-    rows = []
+    cells = []
     for result in results:
-        mean, low, high = (float(series[-1]) for series in result.interval())
+        mean, low, high = result.last()
         regret = f"{mean:,.0f}  ({low:,.0f} to {high:,.0f})"
-        rows.append((*_identity(result.cell), regret, f"{result.growth():.2f}", f"{result.seconds:.1f}"))
-    return f"<h2>Regret at the end</h2>{table(headings, rows, words=3, chosen=_chosen(results))}{REGRET_NOTE}"
+        cells.append([regret, f"{result.growth():.2f}", f"{result.seconds:.1f}"])
+    return _table("Regret at the end", ("regret (95 % interval)", "growth", "seconds"), results, cells, REGRET_NOTE)
 
 
 def _answer_table(results: Sequence[CellResult]) -> str:
-    headings = ("world", "who", "promise to each person", "people asked", "right (95 % interval)", "stopped")
-    shown, rows = [result for result in results if result.correct is not None], []
-    for result in shown:
+    cells = []
+    for result in results:
         share, low, high = result.right()
         right = f"{share:.0%}  ({low:.0%} to {high:.0%})"
-        rows.append((*_identity(result.cell), f"{result.samples.mean():,.0f}", right, f"{result.stopped.mean():.0%}"))
-    return f"<h2>The answers</h2>{table(headings, rows, words=3, chosen=_chosen(shown))}{ANSWER_NOTE}"
-
-
-def _identity(cell: Cell) -> tuple[str, str, str]:
-    return cell.world_name, cell.who, cell.promise
-
-
-def _chosen(results: Sequence[CellResult]) -> list[int]:
-    return [place for place, result in enumerate(results) if result.cell.role == "chosen"]
+        cells.append([f"{result.samples.mean():,.0f}", right, f"{result.stopped.mean():.0%}"])
+    columns = ("people asked", "right (95 % interval)", "stopped")
+    return _table("The answers", columns, results, cells, ANSWER_NOTE)
 
 
 def _promise(cell: Cell) -> str:

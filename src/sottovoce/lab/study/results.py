@@ -71,7 +71,7 @@ class Folder:
 def row(study: Study, result: CellResult) -> dict[str, Any]:
     """One row of the stable JSON contract."""
     cell, contract = result.cell, result.cell.task
-    mean, low, high = (float(series[-1]) for series in result.interval())
+    mean, low, high = result.last()
     uniform = cell.role == "uniform"
     return {
         "role": cell.role,

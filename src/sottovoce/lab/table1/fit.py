@@ -9,9 +9,14 @@ RESAMPLES = 2000
 
 
 class Exponent(NamedTuple):
+    """An exponent and its 95 % interval."""
+
     value: float
     low: float
     high: float
+
+    def __str__(self) -> str:
+        return f"{self.value:.2f} ({self.low:.2f} to {self.high:.2f})"
 
 
 def exponent(sizes: NDArray, values: NDArray, factors: NDArray, seed: int = 0) -> Exponent:

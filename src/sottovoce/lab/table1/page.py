@@ -1,6 +1,7 @@
 """What people see of Table 1: a figure for every row, and one page that says how everything was chosen."""
 
 import html
+from importlib import resources
 from pathlib import Path
 from string import Template
 
@@ -25,19 +26,21 @@ from sottovoce.report.figure import (
 from sottovoce.report.page import footer, table, whole_page
 
 COLOURS = {"practical": CHOSEN[0], "paper": PAPER[0]}
+HEADINGS = ("row", "preset", "against", "exponent (95 %)", "theorem", "no privacy", "epsilon", "left", "verdict")
 AXES = {"rounds": "rounds (people)", "epsilon": "1/epsilon", "gap": "1/gap"}
 
 
 def write_table1(folder: Path, measured: list[Measured], *, quick: bool) -> Path:
     """Write a figure per row and `table1.html`; returns the page."""
     sections = []
-    for name in dict.fromkeys(m.row for m in measured):
-        row = [m for m in measured if m.row == name]
+    for name in dict.fromkeys(m.row.name for m in measured):
+        row = [m for m in measured if m.row.name == name]
         figure = draw(row)
         figure.savefig(folder / f"{name}.png", dpi=160)
         sections.append(_section(row, svg_of(figure)))
     page = folder / "table1.html"
-    body = Template(BODY).substitute(
+    text = resources.files("sottovoce.lab.table1").joinpath("page.html").read_text("utf-8")
+    body = Template(text).substitute(
         rows=_rows(measured),
         sections="\n".join(sections),
         slack=SLACK,
@@ -51,31 +54,30 @@ def write_table1(folder: Path, measured: list[Measured], *, quick: bool) -> Path
 
 def draw(row: list[Measured]) -> Figure:
     """Both quantities of one row side by side: points with intervals, and the slope that the theorem allows."""
-    quantities = list(dict.fromkeys(m.quantity for m in row))
+    quantities = list(dict.fromkeys(m.axis.quantity for m in row))
     figure, axes = panels(len(quantities), (10.4, 4.8))
     for panel, quantity in zip(axes, quantities, strict=True):
-        _draw_panel(panel, [m for m in row if m.quantity == quantity])
-    headline(figure, f"{row[0].title}: {row[0].learner}")
+        _draw_panel(panel, [m for m in row if m.axis.quantity == quantity])
+    headline(figure, f"{row[0].row.title}: {row[0].row.learner}")
     return figure
 
 
 def _draw_panel(panel: Axes, measured: list[Measured]) -> None:
     plain_logarithms(panel)
-    first = measured[0]
+    first, axis, unit = measured[0], measured[0].axis, measured[0].row.unit
     for m in measured:
-        _points(panel, m.sizes, m.values, COLOURS[m.preset], f"{m.preset}: {m.fitted.value:.2f}")
-    if len(first.reference):
-        label = f"no privacy: {first.nonprivate.value:.2f}" if first.nonprivate else "no privacy"
-        _points(panel, first.sizes, first.reference, NO_PRIVACY, label)
-    if len(first.chance):
-        panel.plot(first.sizes, first.chance, color=UNIFORM, linestyle=DOTTED, label="random play")
-    allowed = (first.sizes / first.sizes[0]) ** first.theorem * first.factors / first.factors[0]
+        _points(panel, axis.sizes, m.values, COLOURS[m.preset], f"{m.preset}: {m.fitted.value:.2f}")
+    if axis.reference is not None and first.nonprivate:
+        _points(panel, axis.sizes, axis.reference, NO_PRIVACY, f"no privacy: {first.nonprivate.value:.2f}")
+    if unit == "regret":
+        panel.plot(axis.sizes, axis.random_play, color=UNIFORM, linestyle=DOTTED, label="random play")
+    allowed = (axis.sizes / axis.sizes[0]) ** axis.theorem * axis.factors / axis.factors[0]
     start = first.values[0].mean() * 1.25
-    panel.plot(first.sizes, start * allowed, color="#777", linewidth=1, linestyle="--", label=_theorem(first))
-    unit = "samples" if first.row == "best-arm" else "regret"
-    panel.set(xlabel=AXES[first.quantity], ylabel=unit)
-    subtitle(panel, f"{unit} against {AXES[first.quantity]}, {first.held}")
-    panel.set_xticks(first.sizes, [f"{size:,.0f}" if size >= 100 else f"{size:.3g}" for size in first.sizes])
+    theorem = f"theorem: {axis.theorem:.2f}" + f" times {axis.factor}" * bool(axis.factor)
+    panel.plot(axis.sizes, start * allowed, color="#777", linewidth=1, linestyle="--", label=theorem)
+    panel.set(xlabel=AXES[axis.quantity], ylabel=unit)
+    subtitle(panel, f"{unit} against {AXES[axis.quantity]}, {axis.held}")
+    panel.set_xticks(axis.sizes, [f"{size:,.0f}" if size >= 100 else f"{size:.3g}" for size in axis.sizes])
     panel.xaxis.set_minor_locator(NullLocator())
     panel.legend(frameon=False, fontsize=8.5, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2)
 
@@ -87,18 +89,9 @@ def _points(panel: Axes, sizes: np.ndarray, values: np.ndarray, colour: str, lab
     )
 
 
-def _theorem(m: Measured) -> str:
-    factor = "" if m.logarithm == "1" else f" times {m.logarithm}"
-    return f"theorem: {m.theorem:.2f}{factor}"
-
-
 def verdict(m: Measured) -> str:
     """In words: what the measurement shows, or what it cannot."""
-    if m.shown:
-        return "shown"
-    if m.regret_share > SHARE:
-        return "too noisy yet"
-    return "not shown"
+    return "shown" if m.shown else "too noisy yet" if m.regret_share > SHARE else "not shown"
 
 
 def _rows(measured: list[Measured]) -> str:
@@ -108,11 +101,11 @@ def _rows(measured: list[Measured]) -> str:
 
 def _cells(m: Measured) -> tuple[str, ...]:
     return (
-        m.title,
+        m.row.title,
         m.preset,
-        m.quantity,
-        f"{m.fitted.value:.2f} ({m.fitted.low:.2f} to {m.fitted.high:.2f})",
-        f"{m.theorem:.2f}",
+        m.axis.quantity,
+        str(m.fitted),
+        f"{m.axis.theorem:.2f}",
         f"{m.nonprivate.value:.2f}" if m.nonprivate else "-",
         f"{m.epsilon:g}",
         f"{m.regret_share:.1%}",
@@ -120,38 +113,19 @@ def _cells(m: Measured) -> tuple[str, ...]:
     )
 
 
-def _section(row: list[Measured], picture: str) -> str:
-    first = row[0]
-    sizes = {m.quantity: ", ".join(f"{size:,.4g}" for size in m.sizes) for m in row}
-    largest = f"{max(first.sizes):,.0f}" if first.quantity == "rounds" else f"gap {1 / max(first.sizes):g}"
-    missing = [m for m in row if m.preset == "practical" and not m.shown]
-    note = "".join(
-        f"<p class='note'><b>Against {m.quantity} this row is not shown</b>: the interval ends at {m.fitted.high:.2f}, "
-        f"the theorem says {m.theorem:.2f}; the largest run was {largest}, with {m.regret_share:.1%} of the regret of "
-        "random play.</p>"
-        for m in missing
+def _section(measured: list[Measured], picture: str) -> str:
+    first, row = measured[0], measured[0].row
+    largest = f"gap {row.gaps[-1]:g}" if row.gaps else f"{row.horizons[-1]:,}"
+    notes = "".join(
+        f"<p class='note'><b>Against {m.axis.quantity} this row is not shown</b>: the interval ends at "
+        f"{m.fitted.high:.2f}, the theorem says {m.axis.theorem:.2f}; the largest run was {largest}, with "
+        f"{m.regret_share:.1%} of the regret of random play.</p>"
+        for m in measured
+        if m.preset == "practical" and not m.shown
     )
-    chosen = "; ".join(f"{AXES[quantity]}: {text}" for quantity, text in sizes.items())
+    sizes = {AXES[m.axis.quantity]: ", ".join(f"{size:,.4g}" for size in m.axis.sizes) for m in measured}
+    chosen = "; ".join(f"{axis}: {text}" for axis, text in sizes.items())
     return (
-        f"<h2>{html.escape(first.title)}</h2><p class='note'>{html.escape(first.why)} {html.escape(chosen)}. "
-        f"{first.values.shape[1]} seeds.</p><figure>{picture}</figure>{note}"
+        f"<h2>{html.escape(row.title)}</h2><p class='note'>{html.escape(row.why)} {html.escape(chosen)}. "
+        f"{first.values.shape[1]} seeds.</p><figure>{picture}</figure>{notes}"
     )
-
-
-HEADINGS = ("row", "preset", "against", "exponent (95 %)", "theorem", "no privacy", "epsilon", "left", "verdict")
-
-BODY = """<h1>Table 1, measured</h1>
-<p class="lead">Every row of the paper's table: how the regret grows with the number of people, and with 1/epsilon.
-$size</p>
-$rows
-<p class="note">Exponents are least-squares slopes of log mean regret, after dividing by the logarithmic factor of the
-theorem (named in each figure); intervals are bootstrapped over seeds. Shown: the upper end is at most the theorem's
-exponent plus $slack, and at most $share of the regret of random play is left. "epsilon" is the budget of one report;
-for the fits against epsilon, which run from 0.25 to 2, it is the largest, and the horizon is the first: at long
-horizons easy worlds leave the regime of the theorem for a faster one, whose regret is smaller and falls faster.</p>
-<p class="note">How sizes were chosen. Dimensions and worlds are the smallest that belong to the row's class and to no
-easier one (each row says which). Horizons grow by about three, from the first at which the practical preset leaves
-random play clearly behind to the largest that keeps the whole table within half an hour on two cores; learners that are
-tuned for a horizon are run anew for each. Nothing else was selected: seeds start at 1 in every run.</p>
-$sections
-$footer"""
