@@ -12,7 +12,7 @@ from sottovoce.protocol.errors import ConfigurationError
 
 FACTS = ("setting", "paper", "algorithm", "bound", "presets", "trust")
 TRUST = ["local", "central", "none"]
-HEARD = {"central": "a curator sees raw data: simulation only", "none": "nobody is protected: simulation only"}
+SIMULATED = {"central": "a curator sees raw data: simulation only", "none": "nobody is protected: simulation only"}
 
 
 def algorithms(
@@ -26,7 +26,7 @@ def algorithms(
     for name, algorithm in _found(setting):
         row = {fact: getattr(algorithm, fact) for fact in FACTS} | {"presets": list(algorithm.presets)}
         rows.append({"name": name, **row})
-        shown = FACTS if algorithm.trust in HEARD else FACTS[:-1]
+        shown = FACTS if algorithm.trust in SIMULATED else FACTS[:-1]
         lines = (f"[dim]{fact:<9}[/] {_text(row[fact])}" for fact in shown)
         table.add_row(name, "\n".join([f"[bold]{algorithm.title}[/]", *lines]))
     say(table)
@@ -46,4 +46,4 @@ def _found(word: str) -> list[tuple[str, task.Algorithm]]:
 
 
 def _text(value: str | list[str]) -> str:
-    return ", ".join(value) if isinstance(value, list) else HEARD.get(value, value)
+    return ", ".join(value) if isinstance(value, list) else SIMULATED.get(value, value)

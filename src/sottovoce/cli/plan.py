@@ -28,7 +28,7 @@ def plan(asked: "StudyInWorlds", json: JsonFile = None) -> None:
     for table in (_reports(plans), _answers(plans) if answers else _regrets(plans)):
         say(table)
         say()
-    for note in filter(None, [asked.said, *dict.fromkeys(row.note for row in plans)]):
+    for note in filter(None, [asked.note, *dict.fromkeys(row.note for row in plans)]):
         say(note, "yellow")
     if plans[0].people_to_compare is not None:
         say(COMPARE, "dim")

@@ -34,9 +34,7 @@ def with_study(*, tasks: bool = False, without: tuple[str, ...] = ()) -> Callabl
         @functools.wraps(command)
         def run(context: typer.Context, file: Path | None, **given: Any) -> None:
             options = {one.name: given.pop(one.name) for one in shared}
-            typed = [
-                name for name in options if getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE"
-            ]
+            typed = [name for name in options if _typed(context, name)]
             if file is not None and typed:  # a file says everything about a study; an option beside it would be lost
                 listed = ", ".join("--" + name.replace("_", "-") for name in typed)
                 raise ConfigurationError(f"{listed} cannot be combined with a study file; change the file")
@@ -47,6 +45,11 @@ def with_study(*, tasks: bool = False, without: tuple[str, ...] = ()) -> Callabl
         return run
 
     return decorate
+
+
+def _typed(context: typer.Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
 
 
 def _from_file(path: Path, tasks: bool) -> "StudyInWorlds":

@@ -58,7 +58,7 @@ class StudyInWorlds(NamedTuple):
 
     study: Study
     worlds: Mapping[str, World] | None = None
-    said: str = ""
+    note: str = ""
 
 
 def load_study(path: Path) -> Study:
