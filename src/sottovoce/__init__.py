@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from sottovoce.privacy.domains import Ball, Gradient, Interval, Moments
 from sottovoce.privacy.drawing import privatise
-from sottovoce.privacy.mechanisms import calibrate
+from sottovoce.privacy.mechanisms import calibrate, decode, noise_of
 from sottovoce.privacy.noise import Noise
-from sottovoce.privacy.reading import decode, noise_of
 from sottovoce.protocol.budget import Budget, budget
 from sottovoce.protocol.errors import SottovoceError
 

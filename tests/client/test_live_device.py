@@ -21,7 +21,7 @@ from sottovoce.client import Device, Limits
 from sottovoce.client.answers import context_of
 from sottovoce.client.http import Response
 from sottovoce.privacy.drawing import privatise
-from sottovoce.privacy.reading import decode
+from sottovoce.privacy.mechanisms import decode
 from sottovoce.protocol.codec import from_text
 from sottovoce.protocol.contract import contract_from
 from sottovoce.protocol.errors import (

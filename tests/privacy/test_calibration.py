@@ -15,9 +15,9 @@ from sottovoce.privacy.domains import size
 from sottovoce.privacy.grid.calibrate import classical_gaussian, gaussian, laplace
 from sottovoce.privacy.grid.delta import gaussian_delta, gaussian_scale
 from sottovoce.privacy.grid.mechanism import Gaussian
-from sottovoce.privacy.levels.calibrate import levels
+from sottovoce.privacy.levels.mechanism import levels
 from sottovoce.privacy.mechanisms import Mechanism, verify
-from sottovoce.privacy.sphere.calibrate import sphere
+from sottovoce.privacy.sphere.mechanism import sphere
 from sottovoce.protocol.errors import BrokenPromise, ConfigurationError, UnknownName
 
 UNIT = Interval(-1.0, 1.0)

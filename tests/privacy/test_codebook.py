@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from sottovoce import Ball, Budget
-from sottovoce.privacy.sphere.calibrate import sphere
 from sottovoce.privacy.sphere.codebook import (
     FIXED_POINT,
     NORMAL,
@@ -22,7 +21,7 @@ from sottovoce.privacy.sphere.codebook import (
     vectors,
 )
 from sottovoce.privacy.sphere.law import sphere_mean
-from sottovoce.privacy.sphere.mechanism import Sphere
+from sottovoce.privacy.sphere.mechanism import Sphere, sphere
 from sottovoce.privacy.threefry import threefry
 
 

@@ -6,8 +6,7 @@ from scipy import optimize
 
 from sottovoce import Budget, privatise, task
 from sottovoce.catalogue.resolve import domain_of, mechanism_of
-from sottovoce.privacy.mechanisms import verify
-from sottovoce.privacy.reading import noise_of
+from sottovoce.privacy.mechanisms import noise_of, verify
 from sottovoce.protocol.errors import BrokenPromise
 from sottovoce.protocol.offers import GeneralizedModel
 from sottovoce.sim.users import user_of

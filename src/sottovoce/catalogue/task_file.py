@@ -1,7 +1,6 @@
 """The file that a team writes and reviews: one task in TOML."""
 
 import datetime
-import math
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,7 +10,7 @@ from sottovoce.catalogue.files import load
 from sottovoce.catalogue.task import algorithm_of
 from sottovoce.protocol.budget import budget
 from sottovoce.protocol.contract import DAY, NAME, Limit
-from sottovoce.protocol.errors import ConfigurationError
+from sottovoce.protocol.errors import ConfigurationError, check_range
 from sottovoce.protocol.fields import Field, width_of
 from sottovoce.protocol.strict import Strict
 
@@ -118,8 +117,7 @@ def check_file(file: TaskFile) -> None:
     if len(set(file.actions)) < len(file.actions):
         raise ConfigurationError(f"actions must have different names, got {list(file.actions)}")
     reward = file.reward
-    if not (math.isfinite(reward.low) and math.isfinite(reward.high) and reward.low < reward.high):
-        raise ConfigurationError(f"the reward needs finite low < high, got ({reward.low}, {reward.high})")
+    check_range("the reward", reward.low, reward.high)
     if not reward.low <= reward.default <= reward.high:
         raise ConfigurationError(f"the default reward {reward.default:g} is outside {reward.low:g} to {reward.high:g}")
     if file.mode == "apprentice" and algorithm.actions != "features":

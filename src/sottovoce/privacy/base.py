@@ -1,8 +1,10 @@
 """What every mechanism is: frozen numbers that keep a promise, and what the server does with reports.
 
-Drawing is apart, in the `draw` module of each mechanism's folder, because it happens on devices only.
+Drawing is apart, in the `draw` module of each mechanism's folder, because it happens on devices only. At the end: the
+two integer weights of randomised response, `more` for a true answer and `less` for another.
 """
 
+import math
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -13,6 +15,7 @@ from sottovoce.privacy.domains import Domain
 from sottovoce.privacy.noise import Noise
 from sottovoce.privacy.spent import Spent
 from sottovoce.protocol.budget import Budget
+from sottovoce.protocol.errors import BrokenPromise, ConfigurationError
 
 
 class Random(Protocol):
@@ -74,3 +77,29 @@ class Mechanism(Protocol):
     def law(self) -> Law:
         """What the simulator draws from."""
         ...
+
+
+def weights(epsilon: float) -> tuple[int, int]:
+    """Integers with more/less just below e^epsilon. The 2^-50 is wider than the error of exp.
+
+    >>> weights(1.0)
+    (2850325, 1048576)
+    """
+    less = 2**20 if epsilon <= 8 else 2**10
+    more = math.floor(less * math.exp(min(epsilon, 700.0)) * (1 - 2**-50))
+    if more <= less:
+        raise ConfigurationError(f"epsilon {epsilon:g} is too small to say anything; use at least 1e-5")
+    return more, less
+
+
+def verify_weights(more: int, less: int, epsilon: float) -> None:
+    """Refuse weights whose ratio is above e^epsilon (1 - 2^-51), compared in whole numbers."""
+    top, bottom = math.exp(epsilon).as_integer_ratio()
+    if not 1 <= less <= more or more * bottom * 2**51 > less * top * (2**51 - 1):
+        raise BrokenPromise(f"weights {more}:{less} do not keep epsilon {epsilon:g}")
+
+
+def verify_whole(*numbers: int) -> None:
+    """Refuse whatever is not an integer."""
+    if not all(type(number) is int for number in numbers):
+        raise BrokenPromise(f"levels, candidates and weights must be whole numbers, got {numbers}")

@@ -15,6 +15,7 @@ SottovoceError
 """
 
 import difflib
+import math
 from collections.abc import Iterable
 
 
@@ -84,3 +85,13 @@ class Refused(SottovoceError):
 
 class WireError(SottovoceError, ValueError):
     """Bytes that are not a report of this task."""
+
+
+def check_positive(name: str, value: float) -> None:
+    if not (math.isfinite(value) and value > 0):
+        raise ConfigurationError(f"{name} must be a positive finite number, got {value!r}")
+
+
+def check_range(name: str, low: float, high: float) -> None:
+    if not -math.inf < low < high < math.inf:
+        raise ConfigurationError(f"{name} needs finite low < high, got ({low}, {high})")

@@ -17,8 +17,8 @@ from sottovoce.privacy.grid.draw import draw_laplace
 from sottovoce.privacy.grid.mechanism import Laplace
 from sottovoce.privacy.mechanisms import Mechanism, calibrate, name_of
 from sottovoce.privacy.sphere import codebook
-from sottovoce.privacy.sphere.calibrate import sphere as calibrate_sphere
 from sottovoce.privacy.sphere.mechanism import Sphere
+from sottovoce.privacy.sphere.mechanism import sphere as calibrate_sphere
 from sottovoce.protocol.budget import Budget
 from sottovoce.protocol.codec import pack
 

@@ -1,18 +1,17 @@
 """One number."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from sottovoce.privacy.domains.base import ROUNDING, admit
-from sottovoce.protocol.errors import ConfigurationError
+from sottovoce.privacy.domains.base import ROUNDING, Domain, admit
+from sottovoce.protocol.errors import check_range
 
 
 @dataclass(frozen=True)
-class Interval:
+class Interval(Domain):
     """One number in a declared range; the message is its position between -1 and 1.
 
     >>> Interval(1.0, 5.0).embed(7.0)      # five stars are the most one can give
@@ -23,8 +22,7 @@ class Interval:
     high: float = 1.0
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high):
-            raise ConfigurationError(f"an interval needs finite low < high, got ({self.low}, {self.high})")
+        check_range("an interval", self.low, self.high)
 
     @property
     def half(self) -> float:

@@ -1,18 +1,19 @@
-"""What the sphere codebook promises, with which integers, and how the server reads a candidate."""
+"""The sphere codebook: what it promises, with which integers, and how the server reads a candidate."""
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce.privacy.base import verify_weights, verify_whole, weights
 from sottovoce.privacy.domains import Domain, size
 from sottovoce.privacy.noise import Noise, unbounded_noise
 from sottovoce.privacy.spent import Spent, one_pure_report
 from sottovoce.privacy.sphere import codebook
-from sottovoce.privacy.sphere.law import SphereLaw, inner_products, quantile_table
-from sottovoce.privacy.weights import verify_weights, verify_whole
+from sottovoce.privacy.sphere.law import SphereLaw, inner_products, quantile_table, sphere_mean
 from sottovoce.protocol.budget import Budget
 from sottovoce.protocol.errors import BrokenPromise, WireError
 
@@ -98,3 +99,20 @@ class Sphere:
         """Inner products of the message with the candidate sent, and how likely each is, up to a factor."""
         inner, mass, in_cap = inner_products(self.dimension, self.candidates, self.cap)
         return inner, mass * (in_cap * self.inside + (1 - in_cap) * self.outside)
+
+
+@lru_cache(maxsize=512)
+def sphere(domain: Domain, budget: Budget) -> Sphere:
+    """The codebook whose cap is the best for this budget and dimension.
+
+    >>> from sottovoce.privacy.domains import Ball
+    >>> sphere(Ball(5), Budget(1.0)).candidates
+    256
+    """
+    inside, outside = weights(budget.epsilon)
+    candidates = next((n for limit, n in ((4, 256), (8, 1024), (10, 4096)) if budget.epsilon <= limit), 16384)
+    dimension = size(domain) + 1
+    caps = sorted({max(1, round(candidates * share)) for share in np.geomspace(0.6 / candidates, 0.5, 60)})
+    best = max(caps, key=lambda m: sphere_mean(dimension, candidates, m, inside / outside))
+    mean = sphere_mean(dimension, candidates, best, inside / outside)
+    return Sphere(domain, budget, candidates, best, inside, outside, mean)

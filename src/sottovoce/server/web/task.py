@@ -11,7 +11,6 @@ import msgspec
 
 from sottovoce.catalogue.task import learning_of
 from sottovoce.privacy.gates import mechanisms_of
-from sottovoce.privacy.reading import report_size
 from sottovoce.protocol.contract import DAY, ByModel, digest_of
 from sottovoce.protocol.rewards import from_unit
 from sottovoce.protocol.wire import (
@@ -162,7 +161,7 @@ class LiveTask:
             recommendation=published.recommendation,
             version=self.version,
             epsilon=self.contract.gates[0].epsilon,
-            bytes_per_report=report_size(self._mechanisms[0]),
+            bytes_per_report=self._mechanisms[0].report_size,
             estimates=self._estimates(published),
             state=news.state,
         )
