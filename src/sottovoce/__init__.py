@@ -28,27 +28,9 @@ if TYPE_CHECKING:
 
 __version__ = "0.2.0"
 
-__all__ = [
-    "Ball",
-    "Budget",
-    "Gradient",
-    "Interval",
-    "Moments",
-    "Noise",
-    "Offer",
-    "Session",
-    "SottovoceError",
-    "Task",
-    "Trace",
-    "budget",
-    "calibrate",
-    "decode",
-    "halves",
-    "noise_of",
-    "privatise",
-    "simulate",
-    "task",
-]
+__all__ = ["Ball", "Budget", "Gradient", "Interval", "Moments", "Noise", "SottovoceError"]
+__all__ += ["budget", "calibrate", "decode", "noise_of", "privatise"]
+__all__ += ["Offer", "Session", "Task", "Trace", "halves", "simulate", "task"]  # loaded when first used
 
 _LAZY = {
     "Offer": "sottovoce.learners.base",

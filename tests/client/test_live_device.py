@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pretend import NOON, PERSON, Clock, Server, any_contract, arms, contextual, points, problem
 
-from sottovoce.catalogue.task import algorithms
+from sottovoce.catalogue.algorithms import algorithms
 from sottovoce.catalogue.task_file import Privacy, Reward
 from sottovoce.client import Device, Limits
 from sottovoce.client.answers import context_of

@@ -20,8 +20,7 @@ from sottovoce.privacy.sphere.codebook import (
     scores,
     vectors,
 )
-from sottovoce.privacy.sphere.law import sphere_mean
-from sottovoce.privacy.sphere.mechanism import Sphere, sphere
+from sottovoce.privacy.sphere.mechanism import Sphere, sphere, sphere_mean
 from sottovoce.privacy.threefry import threefry
 
 

@@ -18,8 +18,7 @@ from sottovoce.privacy.grid.mechanism import RESOLUTION, Gaussian, Laplace
 from sottovoce.privacy.levels.mechanism import Levels, levels
 from sottovoce.privacy.mechanisms import Mechanism, check, decode_message
 from sottovoce.privacy.noise import silence
-from sottovoce.privacy.sphere.law import inner_products
-from sottovoce.privacy.sphere.mechanism import Sphere, sphere
+from sottovoce.privacy.sphere.mechanism import Sphere, inner_products, sphere
 from sottovoce.protocol.codec import pack
 from sottovoce.protocol.errors import WireError
 

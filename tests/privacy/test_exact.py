@@ -15,8 +15,7 @@ from scipy import special, stats
 
 from sottovoce import Ball, Budget, Interval, Moments, calibrate, privatise
 from sottovoce.privacy.domains import domain_from, size
-from sottovoce.privacy.drawing import DRAWS
-from sottovoce.privacy.entropy import SYSTEM, Entropy, SystemEntropy
+from sottovoce.privacy.drawing import DRAWS, SYSTEM, Entropy, SystemEntropy
 from sottovoce.privacy.grid.draw import bernoulli_exp, discrete_gaussian, discrete_laplace, on_grid
 from sottovoce.privacy.grid.mechanism import RESOLUTION, Laplace
 from sottovoce.privacy.mechanisms import MECHANISMS, decode_message, mechanism_from, numbers_of, verify

@@ -12,8 +12,9 @@ import pytest
 
 from catalogue import shape_of
 from serving import ARMS, MODEL, contract, created, honest
+from sottovoce.catalogue.algorithms import algorithms
 from sottovoce.catalogue.resolve import mechanism_of
-from sottovoce.catalogue.task import algorithms, task
+from sottovoce.catalogue.task import task
 from sottovoce.engine.schedule import Schedule
 from sottovoce.engine.weighing import can_weigh, weight_of
 from sottovoce.learners import LEARNERS, learner_of

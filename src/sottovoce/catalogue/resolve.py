@@ -2,16 +2,17 @@
 
 import msgspec
 
-from sottovoce.catalogue.task import Learning, Task, algorithm_of, task
+from sottovoce.catalogue.algorithms import algorithm_of
+from sottovoce.catalogue.task import Learning, Task, task
 from sottovoce.catalogue.task_file import TaskFile, check_file, limit_of, seconds
 from sottovoce.privacy.domains import Domain, domain_from
 from sottovoce.privacy.mechanisms import Mechanism, calibrate, numbers_of, verify
 from sottovoce.protocol.budget import Budget
+from sottovoce.protocol.codec import to_decimals
 from sottovoce.protocol.contract import FORMAT, ByModel, ByTicket
 from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.protocol.fields import width_of
 from sottovoce.protocol.links import link_of
-from sottovoce.protocol.numbers import to_decimals
 
 QUIETER = (0.5, 0.25)
 """Shares of the task's epsilon that a device may choose instead, where the file does not say."""
@@ -38,7 +39,7 @@ def mechanism_of(task: Task) -> Mechanism:
     2
     """
     if task.mechanism == "none":
-        raise ConfigurationError(f"{task.learner} hears raw data; it exists in simulation only")
+        raise ConfigurationError(f"{task.learner} gets raw data; it exists in simulation only")
     return calibrate(task.mechanism, domain_of(task), task.budget, task.formula)
 
 
@@ -46,7 +47,7 @@ def contract_of(file: TaskFile) -> bytes:
     """The contract that a task file declares, as it is served; refuses what cannot work or breaks its promise."""
     check_file(file)
     resolved = task_from(file)
-    reward, (unit_low, unit_high) = file.reward, _unit(resolved)
+    unit_low, unit_high = _unit(resolved)
     contract = {
         "format": FORMAT,
         "id": file.id,
@@ -59,14 +60,8 @@ def contract_of(file: TaskFile) -> bytes:
             for one in _mechanisms(file, resolved)
         ],
         "limit": msgspec.to_builtins(limit_of(file.privacy)),
-        "reward": {
-            "low": reward.low,
-            "high": reward.high,
-            "default": reward.default,
-            "wait": seconds(reward.wait),
-            "unit_low": unit_low,
-            "unit_high": unit_high,
-        },
+        "reward": msgspec.to_builtins(file.reward)
+        | {"wait": seconds(file.reward.wait), "unit_low": unit_low, "unit_high": unit_high},
         "delay": seconds(file.delay),
         "expires": file.expires.isoformat(),
         "retention": seconds(file.retention),

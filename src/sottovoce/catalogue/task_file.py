@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from sottovoce.catalogue.algorithms import algorithm_of
 from sottovoce.catalogue.files import load
-from sottovoce.catalogue.task import algorithm_of
 from sottovoce.protocol.budget import budget
 from sottovoce.protocol.contract import DAY, NAME, Limit
 from sottovoce.protocol.errors import ConfigurationError, check_range
@@ -104,7 +104,7 @@ def check_file(file: TaskFile) -> None:
         raise ConfigurationError(f"id must be lower-case letters, digits and dashes, got {file.id!r}")
     algorithm = algorithm_of(file.learner)
     if algorithm.trust != "local":
-        raise ConfigurationError(f"{file.learner} hears raw data; it exists in simulation only")
+        raise ConfigurationError(f"{file.learner} gets raw data; it exists in simulation only")
     if algorithm.actions == "features":
         if not file.fields:
             raise ConfigurationError(f"{file.learner} learns from features: declare at least one in [fields.NAME]")

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from sottovoce.catalogue import task
-from sottovoce.catalogue.guide import GUIDE
+from sottovoce.catalogue import algorithms as catalogue
+from sottovoce.catalogue.algorithms import GUIDE
 from sottovoce.cli.output import JsonFile, table_of, words, write_rows
 from sottovoce.protocol.errors import ConfigurationError
 
@@ -37,7 +37,7 @@ def algorithms(
     table.add_column(style="bold green", no_wrap=True)
     table.add_column()
     for row in rows:
-        facts = [f"[bold]{task.algorithm_of(row['name']).title}[/]"]
+        facts = [f"[bold]{catalogue.algorithm_of(row['name']).title}[/]"]
         shown = ("setting", "paper", "algorithm", "bound", "presets", *(["trust"] if row["trust"] != "local" else []))
         facts += [f"[dim]{fact:<9}[/] {_text(row[fact])}" for fact in shown]
         table.add_row(row["name"], "\n".join(facts))
@@ -50,8 +50,8 @@ def algorithms(
     write_rows(json, rows)
 
 
-def _found(word: str) -> list[tuple[str, task.Algorithm]]:
-    every = sorted(task.algorithms().items(), key=lambda pair: TRUST.index(pair[1].trust))
+def _found(word: str) -> list[tuple[str, catalogue.Algorithm]]:
+    every = sorted(catalogue.algorithms().items(), key=lambda pair: TRUST.index(pair[1].trust))
     found = [(name, algorithm) for name, algorithm in every if word.lower() in algorithm.setting.lower()]
     if not found:
         settings = "; ".join(sorted({algorithm.setting for _, algorithm in every}))

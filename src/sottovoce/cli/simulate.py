@@ -81,7 +81,7 @@ def _run(place: "Folder", study: "Study", cells: "Sequence[Cell]", fresh: bool) 
 
 
 def _regret_table(study: "Study", results: "list[CellResult]") -> "Table":
-    from sottovoce.catalogue.task import algorithm_of
+    from sottovoce.catalogue.algorithms import algorithm_of
 
     name = study.learner + HEARS[algorithm_of(study.learner).trust]
     title = f"{name}: regret after {study.rounds:,} rounds, mean of {study.seeds} seeds and 95 % interval"

@@ -19,7 +19,6 @@ from sottovoce.client import Decision, Device, Http, Limits, Sent, Transport
 from sottovoce.fleet.people import Crowd
 from sottovoce.protocol.contract import Contract
 from sottovoce.protocol.errors import ConfigurationError, Unreachable
-from sottovoce.protocol.rewards import from_unit
 
 RUSH = 1000
 """People whose reports are drawn together when nobody waits."""
@@ -164,7 +163,7 @@ class _Fleet:
         happened = self._crowd.happen(first, contexts, np.array(actions + actions[:1] * (self._crowd.size - size)))
         self.regret += happened.regret[:size].tolist()
         self.uniform += happened.uniform[:size].tolist()
-        rewards = from_unit(self._reward, happened.outcomes[:size]).tolist()
+        rewards = self._reward.from_unit(happened.outcomes[:size]).tolist()
         list(self._each(lambda device, made, reward: device.observe(made.id, reward), devices, decisions, rewards))
         speaking = [device for device, decision in zip(devices, decisions, strict=True) if decision.reported]
         self.reports += len(speaking)

@@ -13,8 +13,8 @@ import jax
 import msgspec
 import numpy as np
 
+from sottovoce.catalogue.algorithms import algorithm_of
 from sottovoce.catalogue.resolve import mechanism_of
-from sottovoce.catalogue.task import algorithm_of
 from sottovoce.lab.study.cells import Cell, CellResult, cells_of, notices_of, run_cells
 from sottovoce.lab.study.file import Study
 from sottovoce.privacy.special import normal_quantile

@@ -18,8 +18,20 @@ from sottovoce.protocol.budget import Budget
 from sottovoce.protocol.errors import BrokenPromise, ConfigurationError
 
 
+class Entropy(Protocol):
+    """A device's randomness. Outside tests it is the operating system's: `drawing.SYSTEM`."""
+
+    def below(self, bound: int) -> int:
+        """A uniform integer in [0, bound)."""
+        ...
+
+    def octets(self, count: int) -> bytes:
+        """Uniform bytes."""
+        ...
+
+
 class Random(Protocol):
-    """Seeded randomness, for simulation; a device draws from `entropy`. Each value is for one draw or one split."""
+    """Seeded randomness, for simulation only. Each value is for one draw or one split."""
 
     def split(self) -> tuple["Random", "Random"]: ...
 

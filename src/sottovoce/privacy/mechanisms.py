@@ -19,7 +19,7 @@ from sottovoce.privacy.levels.mechanism import Levels, levels
 from sottovoce.privacy.noise import Noise
 from sottovoce.privacy.sphere.mechanism import Sphere, sphere
 from sottovoce.protocol.budget import Budget
-from sottovoce.protocol.errors import BrokenPromise, ConfigurationError, UnknownName, WireError
+from sottovoce.protocol.errors import BrokenPromise, ConfigurationError, WireError, look_up
 
 
 class Kind(NamedTuple):
@@ -61,7 +61,7 @@ def calibrate(name: str, domain: Domain, budget: Budget, formula: str = "analyti
     """
     if not isinstance(budget, Budget):
         raise ConfigurationError(f"give a budget, as in calibrate({name!r}, domain, budget(1.0)), got {budget!r}")
-    kind = _kind(name)
+    kind = look_up("mechanism", name, MECHANISMS)
     return kind.calibrate(domain, budget, formula) if kind.formulas else kind.calibrate(domain, budget)
 
 
@@ -108,7 +108,7 @@ def mechanism_from(name: str, domain: Domain, budget: Budget, numbers: Mapping[s
         ...
     sottovoce.protocol.errors.BrokenPromise: weights 9000000:1048576 do not keep epsilon 1
     """
-    kind = _kind(name)
+    kind = look_up("mechanism", name, MECHANISMS)
     frozen = {key: tuple(value) if isinstance(value, list) else value for key, value in numbers.items()}
     try:
         mechanism = kind.numbers(domain, budget, **frozen)
@@ -153,9 +153,3 @@ def noise_of(mechanism: Mechanism) -> Noise:
     1.082
     """
     return mechanism.noise()
-
-
-def _kind(name: str) -> Kind:
-    if name not in MECHANISMS:
-        raise UnknownName("mechanism", name, MECHANISMS)
-    return MECHANISMS[name]

@@ -14,6 +14,7 @@ import re
 from typing import Any, TypeVar
 
 import msgspec
+import numpy as np
 
 from sottovoce.protocol.errors import WireError
 from sottovoce.protocol.fields import Field, width_of
@@ -95,7 +96,22 @@ class RewardTerms(Strict, frozen=True, kw_only=True):
     wait: int
     unit_low: float
     unit_high: float
-    """Messages speak of the reward on the scale from `unit_low` to `unit_high`."""
+    """Messages speak of the reward on the scale from `unit_low` to `unit_high`. Larger is better on both."""
+
+    def to_unit(self, reward: Any) -> Any:
+        """The reward, clipped to its declared range, on the scale of messages.
+
+        >>> stars = RewardTerms(low=1.0, high=5.0, default=1.0, wait=60, unit_low=0.0, unit_high=1.0)
+        >>> float(stars.to_unit(4.0)), float(stars.to_unit(7.0)), stars.from_unit(0.75)
+        (0.75, 1.0, 4.0)
+        """
+        share = (np.clip(reward, self.low, self.high) - self.low) / (self.high - self.low)
+        return self.unit_low + share * (self.unit_high - self.unit_low)
+
+    def from_unit(self, value: Any) -> Any:
+        """The inverse, for what people are shown."""
+        share = (value - self.unit_low) / (self.unit_high - self.unit_low)
+        return self.low + share * (self.high - self.low)
 
 
 class Limit(Strict, frozen=True, kw_only=True):

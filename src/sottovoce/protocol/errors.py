@@ -16,7 +16,10 @@ SottovoceError
 
 import difflib
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+Kind = TypeVar("Kind")
 
 
 class SottovoceError(Exception):
@@ -49,6 +52,17 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     """
     near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
     return f" (did you mean {near[0]}?)" if near else ""
+
+
+def look_up(kind: str, name: str, registry: Mapping[str, Kind]) -> Kind:
+    """What has this name in its registry, or `UnknownName`.
+
+    >>> look_up("coin", "head", {"head": 1, "tail": 0})
+    1
+    """
+    if name not in registry:
+        raise UnknownName(kind, name, registry)
+    return registry[name]
 
 
 class PrivacyError(SottovoceError):

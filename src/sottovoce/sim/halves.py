@@ -2,8 +2,9 @@
 
 from typing import NamedTuple
 
+from sottovoce.catalogue.algorithms import algorithm_of
 from sottovoce.catalogue.resolve import domain_of, mechanism_of
-from sottovoce.catalogue.task import Task, algorithm_of
+from sottovoce.catalogue.task import Task
 from sottovoce.learners import learner_of
 from sottovoce.learners.base import Learner
 from sottovoce.privacy.mechanisms import Mechanism

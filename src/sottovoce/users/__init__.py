@@ -3,7 +3,7 @@
 from typing import Any, Protocol
 
 from sottovoce.privacy.domains import Domain
-from sottovoce.protocol.errors import UnknownName
+from sottovoce.protocol.errors import look_up
 from sottovoce.protocol.links import Link
 from sottovoce.users.generalized import GeneralizedUser
 from sottovoce.users.linear import LinearUser
@@ -37,6 +37,5 @@ def user_of(kind: str, domain: Domain, link: Link | None = None) -> LocalUser:
     >>> user_of("scalar", Interval(0.0, 1.0))
     ScalarUser(domain=Interval(low=0.0, high=1.0))
     """
-    if kind not in USERS:
-        raise UnknownName("user", kind, USERS)
-    return USERS[kind](domain) if link is None else USERS[kind](domain, link)
+    user = look_up("user", kind, USERS)
+    return user(domain) if link is None else user(domain, link)

@@ -17,8 +17,7 @@ from sottovoce.privacy.grid.delta import RESOLUTION
 from sottovoce.privacy.grid.mechanism import OnGrid
 from sottovoce.privacy.mechanisms import Mechanism, name_of
 from sottovoce.privacy.sphere import codebook
-from sottovoce.privacy.sphere.law import inner_products
-from sottovoce.privacy.sphere.mechanism import Sphere
+from sottovoce.privacy.sphere.mechanism import Sphere, inner_products
 
 Clues = dict[str, NDArray[np.float64]]
 Messages = tuple[NDArray[np.float64], NDArray[np.float64]]

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
+from sottovoce.catalogue.algorithms import algorithm_of
 from sottovoce.catalogue.resolve import mechanism_of
-from sottovoce.catalogue.task import algorithm_of
 from sottovoce.lab.study.cells import Cell, CellResult, notices_of
 from sottovoce.lab.study.figures import draw_answers, draw_regret
 from sottovoce.lab.study.file import Study

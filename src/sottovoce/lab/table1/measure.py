@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.catalogue.task import Task, algorithm_of, task
+from sottovoce.catalogue.algorithms import algorithm_of
+from sottovoce.catalogue.task import Task, task
 from sottovoce.lab.table1.fit import Exponent, exponent
 from sottovoce.lab.table1.rows import BEST_ARM, EPSILONS, ROWS, BestArmRow, Row
 from sottovoce.learners import uniform_of

@@ -11,7 +11,7 @@ from sottovoce.privacy.domains.ball import Ball, Gradient
 from sottovoce.privacy.domains.base import ROUNDING, Domain, shorten, size
 from sottovoce.privacy.domains.interval import Interval
 from sottovoce.privacy.domains.moments import MomentEstimate, Moments
-from sottovoce.protocol.errors import ConfigurationError, UnknownName
+from sottovoce.protocol.errors import ConfigurationError, look_up
 
 __all__ = ["ROUNDING", "Ball", "Domain", "Gradient", "Interval", "MomentEstimate", "Moments", "shorten", "size"]
 
@@ -26,9 +26,8 @@ def domain_from(numbers: Mapping[str, Any]) -> Domain:
     """
     own = dict(numbers)
     kind = str(own.pop("kind", None))
-    if kind not in DOMAINS:
-        raise UnknownName("domain", kind, DOMAINS)
+    domain = look_up("domain", kind, DOMAINS)
     try:
-        return DOMAINS[kind](**own)
+        return domain(**own)
     except TypeError as error:
         raise ConfigurationError(f"these numbers do not describe a domain of kind {kind}: {own}") from error

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce.privacy.domains.base import ROUNDING, Domain, admit
+from sottovoce.privacy.domains.base import ROUNDING, admit
 from sottovoce.protocol.errors import check_range
 
 
 @dataclass(frozen=True)
-class Interval(Domain):
+class Interval:
     """One number in a declared range; the message is its position between -1 and 1.
 
     >>> Interval(1.0, 5.0).embed(7.0)      # five stars are the most one can give
@@ -20,6 +20,9 @@ class Interval(Domain):
 
     low: float = 0.0
     high: float = 1.0
+
+    blocks = (1,)
+    radius = 1.0
 
     def __post_init__(self) -> None:
         check_range("an interval", self.low, self.high)
@@ -31,14 +34,6 @@ class Interval(Domain):
     @property
     def middle(self) -> float:
         return (self.high + self.low) / 2
-
-    @property
-    def blocks(self) -> tuple[int, ...]:
-        return (1,)
-
-    @property
-    def radius(self) -> float:
-        return 1.0
 
     def l2(self, scales: Sequence[float] = (1.0,)) -> float:
         return 2.0 / scales[0]

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.privacy.domains.base import ROUNDING, Domain, admit, check_dimension, shorten
+from sottovoce.privacy.domains.base import ROUNDING, admit, check_dimension, shorten
 from sottovoce.protocol.errors import check_positive
 
 
@@ -21,7 +21,7 @@ class MomentEstimate(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Moments(Domain):
+class Moments:
     """x x' and y x of one person together, for ||x|| <= 1 and |y| <= reward_bound.
 
     The message is (diagonal of x x', sqrt 2 times its upper triangle, weight * y x / reward_bound). The sqrt 2 makes

@@ -7,7 +7,7 @@ to 3: exact Bernoulli(exp(-x)) trials on rationals, no floating point.
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.privacy.entropy import Entropy
+from sottovoce.privacy.base import Entropy
 from sottovoce.privacy.grid.delta import RESOLUTION
 from sottovoce.privacy.grid.mechanism import OnGrid
 from sottovoce.protocol.codec import pack

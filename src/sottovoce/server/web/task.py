@@ -12,7 +12,6 @@ import msgspec
 from sottovoce.catalogue.task import learning_of
 from sottovoce.privacy.gates import mechanisms_of
 from sottovoce.protocol.contract import DAY, ByModel, digest_of
-from sottovoce.protocol.rewards import from_unit
 from sottovoce.protocol.wire import (
     ArmEstimate,
     ModelReport,
@@ -182,6 +181,6 @@ class LiveTask:
             action=self.contract.offers.actions[arm],
             share=share,
             reports=said.reports,
-            reward=None if said.mean is None else from_unit(terms, said.mean),
+            reward=None if said.mean is None else terms.from_unit(said.mean),
             error=None if said.error is None else unit * said.error,
         )
