@@ -16,8 +16,8 @@ from sottovoce import Ball, Budget, Interval, Moments, calibrate, decode, noise_
 from sottovoce.privacy.domains import MomentEstimate, size
 from sottovoce.privacy.grid.mechanism import RESOLUTION, Gaussian, Laplace
 from sottovoce.privacy.levels.mechanism import Levels, levels
-from sottovoce.privacy.mechanisms import Mechanism, check, decode_message
-from sottovoce.privacy.noise import silence
+from sottovoce.privacy.mechanisms import Mechanism, check
+from sottovoce.privacy.noise import no_noise
 from sottovoce.privacy.sphere.mechanism import Sphere, inner_products, sphere
 from sottovoce.protocol.codec import pack
 from sottovoce.protocol.errors import WireError
@@ -168,7 +168,7 @@ def test_laplace_noise_confesses_its_heavier_tail():
 
 
 def test_silence_is_the_limit_of_a_large_epsilon():
-    noise = silence(Interval(0.0, 4.0))
+    noise = no_noise(Interval(0.0, 4.0))
     assert noise.variance == 0.0
     assert noise.bound == pytest.approx(noise_of(levels(Interval(0.0, 4.0), Budget(12.0), 2)).bound, rel=1e-4)
 
@@ -221,7 +221,7 @@ def test_whatever_passes_for_a_report_says_no_more_than_the_documented_reach(gat
         except WireError:
             continue
         passed += 1
-        assert np.linalg.norm(decode_message(mechanism, report)) <= reach(mechanism) * (1 + 1e-12)
+        assert np.linalg.norm(mechanism.decode([report])[0]) <= reach(mechanism) * (1 + 1e-12)
     assert passed > 0
 
 

@@ -117,13 +117,9 @@ def _unit(task: Task) -> tuple[float, float]:
     if "link" in task.tuning:
         link = link_of(task.tuning)
         return link.low, link.high
-    match task.user:
-        case "scalar":
-            return float(task.domain["low"]), float(task.domain["high"])
-        case "slope":
-            return 0.0, 1.0
-        case _:
-            return -1.0, 1.0
+    if task.user == "scalar":
+        return float(task.domain["low"]), float(task.domain["high"])
+    return (0.0, 1.0) if task.user == "slope" else (-1.0, 1.0)
 
 
 def _mechanisms(file: TaskFile, resolved: Task) -> list[Mechanism]:

@@ -45,8 +45,8 @@ class Random(Protocol):
 class Law(Protocol):
     """The distribution of the server's estimate, given the message: for simulation only.
 
-    A frozen dataclass of numbers. `draw` has the distribution of decode_message(mechanism, privatise(mechanism,
-    message)), which the tests compare, and is written on the message's array namespace, so that NumPy and JAX run it.
+    A frozen dataclass of numbers. `draw` has the distribution of the estimate that the mechanism's `decode` makes of a
+    report, which the tests compare, and is written on the message's array namespace, so that NumPy and JAX run it.
     """
 
     def draw(self, message: Any, random: Random) -> Any: ...

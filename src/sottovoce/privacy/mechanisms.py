@@ -8,9 +8,6 @@ from dataclasses import fields
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from sottovoce.privacy.base import Mechanism
 from sottovoce.privacy.domains import Domain
 from sottovoce.privacy.grid.calibrate import FORMULAS, gaussian, laplace
@@ -126,13 +123,8 @@ def decode(mechanism: Mechanism, report: bytes) -> Any:
     >>> [round(float(decode(mechanism, report)), 3) for report in (bytes([0]), bytes([1]))]
     [-0.582, 1.582]
     """
-    return mechanism.domain.extract(decode_message(mechanism, report))
-
-
-def decode_message(mechanism: Mechanism, report: bytes) -> NDArray[np.float64]:
-    """The unbiased estimate of the message itself."""
     check(mechanism, report)
-    return mechanism.decode([report])[0]
+    return mechanism.domain.extract(mechanism.decode([report])[0])
 
 
 def check(mechanism: Mechanism, report: bytes) -> None:

@@ -11,7 +11,7 @@ What may change while a task lives (its mode, whether it is open) is `wire.TaskS
 import datetime
 import hashlib
 import re
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -19,15 +19,13 @@ import numpy as np
 from sottovoce.protocol.errors import WireError
 from sottovoce.protocol.fields import Field, width_of
 from sottovoce.protocol.links import Link
-from sottovoce.protocol.strict import Strict
+from sottovoce.protocol.strict import Strict, decoded
 
 FORMAT = 2
 """Of the contract and of the wire. Sottovoce 0.1 had no number here."""
 
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 DAY = 86400
-
-Kind = TypeVar("Kind")
 
 
 class ByModel(Strict, frozen=True, kw_only=True, tag_field="kind", tag="model"):
@@ -149,10 +147,10 @@ class Contract(Strict, frozen=True, kw_only=True):
 
 def contract_from(body: bytes) -> Contract:
     """The contract that these bytes are; refuses another format by its number."""
-    found = _decoded(body, _Format).format
+    found = decoded(body, _Format, "a contract").format
     if found != FORMAT:
         raise WireError(f"this contract has format {found}; this version of Sottovoce reads format {FORMAT}")
-    return _decoded(body, Contract)
+    return decoded(body, Contract, "a contract")
 
 
 def digest_of(body: bytes) -> str:
@@ -166,10 +164,3 @@ def digest_of(body: bytes) -> str:
 
 class _Format(msgspec.Struct, frozen=True):
     format: int = 1
-
-
-def _decoded(body: bytes, kind: type[Kind]) -> Kind:
-    try:
-        return msgspec.json.decode(body, type=kind, strict=False)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise WireError(f"not a contract: {error}") from error

@@ -8,7 +8,7 @@ from sottovoce.catalogue.task import Task
 from sottovoce.learners import learner_of
 from sottovoce.learners.base import Learner
 from sottovoce.privacy.mechanisms import Mechanism
-from sottovoce.privacy.noise import silence
+from sottovoce.privacy.noise import no_noise
 from sottovoce.sim.comparators import comparator_of
 from sottovoce.sim.users import user_of
 from sottovoce.users import LocalUser
@@ -32,5 +32,5 @@ def halves(task: Task, *, private: bool = True) -> Halves:
     if algorithm_of(task.learner).trust != "local":
         return Halves(*comparator_of(task), None)
     mechanism = mechanism_of(task) if private else None
-    noise = mechanism.noise() if mechanism else silence(domain_of(task))
+    noise = mechanism.noise() if mechanism else no_noise(domain_of(task))
     return Halves(learner_of(task, noise), user_of(task), mechanism)

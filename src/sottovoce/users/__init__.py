@@ -5,10 +5,8 @@ from typing import Any, Protocol
 from sottovoce.privacy.domains import Domain
 from sottovoce.protocol.errors import look_up
 from sottovoce.protocol.links import Link
-from sottovoce.users.generalized import GeneralizedUser
-from sottovoce.users.linear import LinearUser
-from sottovoce.users.scalar import ScalarUser
-from sottovoce.users.slope import SlopeUser
+from sottovoce.users.by_model import GeneralizedUser, LinearUser
+from sottovoce.users.by_ticket import ScalarUser, SlopeUser
 
 USERS: dict[str, type] = {
     "scalar": ScalarUser,
@@ -23,11 +21,9 @@ class LocalUser(Protocol):
 
     def act(self, public: Any, context: Any, entropy: Any) -> Any:
         """The action, chosen locally; `entropy` is a uniform number in [0, 1)."""
-        ...
 
     def message(self, public: Any, context: Any, action: Any, reward: Any) -> Any:
         """What is reported of a reward (larger is better), before noise; clipped and bounded by a domain's `embed`."""
-        ...
 
 
 def user_of(kind: str, domain: Domain, link: Link | None = None) -> LocalUser:

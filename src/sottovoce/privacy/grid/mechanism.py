@@ -14,7 +14,7 @@ from sottovoce.privacy.base import Random
 from sottovoce.privacy.domains import Domain, size
 from sottovoce.privacy.grid.delta import RESOLUTION, discrete_delta, gaussian_delta, gaussian_distance
 from sottovoce.privacy.noise import Noise, unbounded_noise
-from sottovoce.privacy.spent import Spent, one_pure_report
+from sottovoce.privacy.spent import Spent
 from sottovoce.protocol.budget import Budget
 from sottovoce.protocol.errors import BrokenPromise, WireError
 
@@ -144,7 +144,7 @@ class Laplace(OnGrid):
             raise BrokenPromise(f"Laplace noise promises epsilon {self.budget.epsilon:g} but gives {spent:.6g}")
 
     def cost(self) -> Spent:
-        return one_pure_report(self.budget)
+        return Spent(pure=((self.budget.epsilon, 1),))
 
     def noise(self) -> Noise:
         return unbounded_noise(self.domain, tuple(scale * math.sqrt(2) for scale in self.scales), exponential=True)

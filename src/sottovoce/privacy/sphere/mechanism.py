@@ -13,7 +13,7 @@ from sottovoce.privacy.base import Random, verify_weights, verify_whole, weights
 from sottovoce.privacy.domains import Domain, size
 from sottovoce.privacy.noise import Noise, unbounded_noise
 from sottovoce.privacy.special import beta_cdf
-from sottovoce.privacy.spent import Spent, one_pure_report
+from sottovoce.privacy.spent import Spent
 from sottovoce.privacy.sphere import codebook
 from sottovoce.protocol.budget import Budget
 from sottovoce.protocol.errors import BrokenPromise, WireError
@@ -64,7 +64,7 @@ class Sphere:
             )
 
     def cost(self) -> Spent:
-        return one_pure_report(self.budget)
+        return Spent(pure=((self.budget.epsilon, 1),))
 
     @property
     def report_size(self) -> int:
