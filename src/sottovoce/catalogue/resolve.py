@@ -1,9 +1,11 @@
 """From names to numbers: a task's domain and mechanism, and the contract that a task file declares."""
 
+from typing import Any
+
 import msgspec
 
 from sottovoce.catalogue.algorithms import algorithm_of
-from sottovoce.catalogue.task import Learning, Task, task
+from sottovoce.catalogue.task import Task, task
 from sottovoce.catalogue.task_file import TaskFile, check_file, limit_of, seconds
 from sottovoce.privacy.domains import Domain, domain_from
 from sottovoce.privacy.mechanisms import Mechanism, calibrate, numbers_of, verify
@@ -52,7 +54,7 @@ def contract_of(file: TaskFile) -> bytes:
         "format": FORMAT,
         "id": file.id,
         "title": file.title,
-        "offers": msgspec.to_builtins(offers_of(resolved, file)),
+        "offers": msgspec.to_builtins(_offers(resolved, file)),
         "domain": resolved.domain,
         "mechanism": resolved.mechanism,
         "gates": [
@@ -66,7 +68,7 @@ def contract_of(file: TaskFile) -> bytes:
         "expires": file.expires.isoformat(),
         "retention": seconds(file.retention),
         "extensions": {},
-        "learning": msgspec.to_builtins(_learning(file, resolved)),
+        "learning": _learning(file, resolved),
     }
     return msgspec.json.encode(to_decimals(contract))
 
@@ -87,7 +89,7 @@ def task_from(file: TaskFile) -> Task:
     )
 
 
-def offers_of(task: Task, file: TaskFile) -> ByModel | ByTicket:
+def _offers(task: Task, file: TaskFile) -> ByModel | ByTicket:
     """How devices learn what to choose."""
     if algorithm_of(task.learner).actions != "features":
         return ByTicket(actions=file.actions, dimension=file.dimension, slopes=task.user == "slope")
@@ -100,16 +102,11 @@ def offers_of(task: Task, file: TaskFile) -> ByModel | ByTicket:
     )
 
 
-def _learning(file: TaskFile, task: Task) -> Learning:
-    return Learning(
-        learner=task.learner,
-        preset=task.preset,
-        formula=task.formula,
-        tuning=to_decimals(task.tuning),
-        region=task.region,
-        horizon=file.horizon,
-        publish_every=file.publish_every or max(1, file.horizon // MODELS),
-    )
+def _learning(file: TaskFile, task: Task) -> dict[str, Any]:
+    """See `catalogue.task.Learning`."""
+    same = {name: getattr(task, name) for name in ("learner", "preset", "formula", "tuning", "region")}
+    publish_every = file.publish_every or max(1, file.horizon // MODELS)
+    return same | {"horizon": file.horizon, "publish_every": publish_every}
 
 
 def _unit(task: Task) -> tuple[float, float]:

@@ -1,16 +1,16 @@
-"""The file that a team writes and reviews: one task in TOML."""
+"""The file that a team writes and reviews: one task in TOML, decoded strictly, with errors that name the file."""
 
 import datetime
+import re
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
 from sottovoce.catalogue.algorithms import algorithm_of
-from sottovoce.catalogue.files import load
 from sottovoce.protocol.budget import budget
 from sottovoce.protocol.contract import DAY, NAME, Limit
-from sottovoce.protocol.errors import ConfigurationError, check_range
+from sottovoce.protocol.errors import ConfigurationError, UnknownName, check_range
 from sottovoce.protocol.fields import Field, width_of
 from sottovoce.protocol.strict import Strict
 
@@ -20,7 +20,11 @@ LARGEST = {"title": 1000, "horizon": 10**12, "publish_every": 10**9, "actions": 
 """What one server can carry for one task, with room to spare."""
 LARGEST_FEATURES = 2000
 LARGEST_TUNING = 1e9
+UNKNOWN = re.compile(r"unknown field `(?P<field>[^`]*)`(?: - at `\$(?P<path>[.\w]*)`)?$")
+"""What msgspec says of a field that is not declared, and where."""
 RESERVED = {"learner", "preset", "arms", "dimension", "rounds", "epsilon", "delta", "region"}
+
+Kind = TypeVar("Kind")
 
 
 class Privacy(Strict, frozen=True, kw_only=True):
@@ -82,6 +86,31 @@ class TaskFile(Strict, frozen=True, kw_only=True):
 def load_task_file(path: Path) -> TaskFile:
     """A task from its TOML file."""
     return load(path, TaskFile, "a task")
+
+
+def load(path: Path, kind: type[Kind], name: str) -> Kind:
+    """The contents of a TOML file as this type; `name` is what it should be, as in "a task"."""
+    try:
+        return msgspec.toml.decode(path.read_bytes(), type=kind)
+    except OSError as error:
+        raise ConfigurationError(f"cannot read {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(f"{path} is not {name}: it is not a text in UTF-8") from error
+    except msgspec.DecodeError as error:
+        if (found := UNKNOWN.search(str(error))) and (fields := _fields(kind, found["path"] or "")):
+            place = f" in [{found['path'].strip('.')}]" if found["path"] else ""
+            raise UnknownName(f"field of {path}{place}", found["field"], fields) from error
+        raise ConfigurationError(f"{path} is not {name}: {error}") from error
+
+
+def _fields(kind: Any, path: str) -> list[str]:
+    """The fields that are declared at this place of a type; none where it has no table of fixed fields."""
+    for name in filter(None, path.split(".")):
+        if name not in (types := {field.name: field.type for field in msgspec.structs.fields(kind)}):
+            return []
+        kind = types[name]
+    declared = isinstance(kind, type) and issubclass(kind, msgspec.Struct)
+    return [field.name for field in msgspec.structs.fields(kind)] if declared else []
 
 
 def seconds(text: str) -> int:
@@ -153,9 +182,5 @@ def limit_of(privacy: Privacy) -> Limit:
         )
     if privacy.window_days < 1:
         raise ConfigurationError(f"window_days must be at least 1, got {privacy.window_days}")
-    return Limit(
-        lifetime=lifetime,
-        lifetime_delta=privacy.lifetime_delta,
-        window=window,
-        window_days=privacy.window_days,
-    )
+    delta, days = privacy.lifetime_delta, privacy.window_days
+    return Limit(lifetime=lifetime, lifetime_delta=delta, window=window, window_days=days)

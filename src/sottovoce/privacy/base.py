@@ -19,26 +19,18 @@ from sottovoce.protocol.errors import BrokenPromise, ConfigurationError
 
 
 class Entropy(Protocol):
-    """A device's randomness. Outside tests it is the operating system's: `drawing.SYSTEM`."""
+    """A device's randomness: integers in [0, bound) and bytes, uniform. Outside tests it is `drawing.SYSTEM`."""
 
-    def below(self, bound: int) -> int:
-        """A uniform integer in [0, bound)."""
-        ...
-
-    def octets(self, count: int) -> bytes:
-        """Uniform bytes."""
-        ...
+    def below(self, bound: int) -> int: ...
+    def octets(self, count: int) -> bytes: ...
 
 
 class Random(Protocol):
     """Seeded randomness, for simulation only. Each value is for one draw or one split."""
 
     def split(self) -> tuple["Random", "Random"]: ...
-
     def uniforms(self, shape: tuple[int, ...]) -> Any: ...
-
     def normals(self, shape: tuple[int, ...]) -> Any: ...
-
     def laplaces(self, shape: tuple[int, ...]) -> Any: ...
 
 
@@ -53,42 +45,29 @@ class Law(Protocol):
 
 
 class Mechanism(Protocol):
-    """A frozen dataclass of the domain, the budget and the numbers that keep it. Its docstring is the proof."""
+    """A frozen dataclass of the domain, the budget and the numbers that keep it. Its docstring is the proof.
+
+    - `report_size`: bytes of every report, whatever it says.
+    - `verify`: raise BrokenPromise unless the numbers keep the budget.
+    - `cost`: what one report spends, as the accounting counts it.
+    - `check`: raise WireError for bytes of the right length that no device would send.
+    - `decode`: unbiased estimates of many messages, one a row, from checked reports.
+    - `noise`: what a learner may know of the noise.
+    - `law`: what the simulator draws from.
+    """
 
     @property
     def domain(self) -> Domain: ...
-
     @property
     def budget(self) -> Budget: ...
-
     @property
-    def report_size(self) -> int:
-        """Bytes of every report, whatever it says."""
-        ...
-
-    def verify(self) -> None:
-        """Raise BrokenPromise unless the numbers keep the budget."""
-        ...
-
-    def cost(self) -> Spent:
-        """What one report spends, as the accounting counts it."""
-        ...
-
-    def check(self, report: bytes) -> None:
-        """Raise WireError for bytes of the right length that no device would send."""
-        ...
-
-    def decode(self, reports: Sequence[bytes]) -> NDArray[np.float64]:
-        """Unbiased estimates of many messages, one a row, from checked reports."""
-        ...
-
-    def noise(self) -> Noise:
-        """What a learner may know of the noise."""
-        ...
-
-    def law(self) -> Law:
-        """What the simulator draws from."""
-        ...
+    def report_size(self) -> int: ...
+    def verify(self) -> None: ...
+    def cost(self) -> Spent: ...
+    def check(self, report: bytes) -> None: ...
+    def decode(self, reports: Sequence[bytes]) -> NDArray[np.float64]: ...
+    def noise(self) -> Noise: ...
+    def law(self) -> Law: ...
 
 
 def weights(epsilon: float) -> tuple[int, int]:

@@ -17,13 +17,14 @@ USERS: dict[str, type] = {
 
 
 class LocalUser(Protocol):
-    """One person with a device."""
+    """One person with a device.
 
-    def act(self, public: Any, context: Any, entropy: Any) -> Any:
-        """The action, chosen locally; `entropy` is a uniform number in [0, 1)."""
+    - `act`: the action, chosen locally; `entropy` is a uniform number in [0, 1).
+    - `message`: what is reported of a reward (larger is better), before noise; bounded by a domain's `embed`.
+    """
 
-    def message(self, public: Any, context: Any, action: Any, reward: Any) -> Any:
-        """What is reported of a reward (larger is better), before noise; clipped and bounded by a domain's `embed`."""
+    def act(self, public: Any, context: Any, entropy: Any) -> Any: ...
+    def message(self, public: Any, context: Any, action: Any, reward: Any) -> Any: ...
 
 
 def user_of(kind: str, domain: Domain, link: Link | None = None) -> LocalUser:

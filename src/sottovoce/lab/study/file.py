@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from sottovoce.catalogue.algorithms import algorithm_of, needs_delta
-from sottovoce.catalogue.files import load
 from sottovoce.catalogue.task import Task, task
+from sottovoce.catalogue.task_file import load
 from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.sim.worlds import World, actions_of, first_world, world_of
 

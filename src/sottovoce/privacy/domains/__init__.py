@@ -7,9 +7,8 @@ domain has.
 from collections.abc import Mapping
 from typing import Any
 
-from sottovoce.privacy.domains.ball import Ball, Gradient
+from sottovoce.privacy.domains.ball import Ball, Gradient, Interval
 from sottovoce.privacy.domains.base import ROUNDING, Domain, shorten, size
-from sottovoce.privacy.domains.interval import Interval
 from sottovoce.privacy.domains.moments import MomentEstimate, Moments
 from sottovoce.protocol.errors import ConfigurationError, look_up
 

@@ -20,33 +20,24 @@ ROUNDING = 1e-9
 
 
 class Domain(Protocol):
-    """The set of messages a person may send."""
+    """The set of messages a person may send.
+
+    - `blocks`: the lengths of the message's blocks.
+    - `radius`: no message is longer.
+    - `extract`: an estimate of the message as what a learner wants, in natural units.
+    - `natural`: deviations of the message's blocks, in the units of `extract`.
+    - `contains`: whether `embed` could have formed this message.
+    """
 
     @property
-    def blocks(self) -> tuple[int, ...]:
-        """The lengths of the message's blocks."""
-        ...
-
+    def blocks(self) -> tuple[int, ...]: ...
     @property
-    def radius(self) -> float:
-        """No message is longer."""
-        ...
-
+    def radius(self) -> float: ...
     def l2(self, scales: Sequence[float] = (1.0, 1.0, 1.0)) -> float: ...
-
     def l1(self, scales: Sequence[float] = (1.0, 1.0, 1.0)) -> float: ...
-
-    def extract(self, message: Any) -> Any:
-        """An estimate of the message as what a learner wants, in natural units."""
-        return message
-
-    def natural(self, deviations: tuple[float, ...]) -> tuple[float, ...]:
-        """Deviations of the message's blocks, in the units of `extract`."""
-        return deviations
-
-    def contains(self, message: Any) -> bool:
-        """Whether `embed` could have formed this message."""
-        ...
+    def extract(self, message: Any) -> Any: ...
+    def natural(self, deviations: tuple[float, ...]) -> tuple[float, ...]: ...
+    def contains(self, message: Any) -> bool: ...
 
 
 def size(domain: Domain) -> int:

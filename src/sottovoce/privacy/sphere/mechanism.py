@@ -161,16 +161,13 @@ class SphereLaw:
         unit = message / self.radius
         slack = xp.sqrt(xp.maximum(0.0, 1 - unit @ unit))
         lifted = xp.concat([unit, xp.reshape(slack, (1,))])
-        along = self._inner_product(xp, first.uniforms(()))
+        place = first.uniforms(()) * TABLE
+        low = xp.minimum(place.astype(int), TABLE - 1)
+        along = self.quantiles[low] + (place - low) * (self.quantiles[low + 1] - self.quantiles[low])
         across = second.normals(lifted.shape)
         across = across - (across @ lifted) * lifted
         across = across * (xp.sqrt(1 - along**2) / xp.sqrt(across @ across))
         return (along * lifted + across)[:-1] * (self.radius / self.mean)
-
-    def _inner_product(self, xp: Any, share: Any) -> Any:
-        place = share * TABLE
-        low = xp.minimum(place.astype(int), TABLE - 1)
-        return self.quantiles[low] + (place - low) * (self.quantiles[low + 1] - self.quantiles[low])
 
 
 def quantile_table(mass: NDArray[np.float64], mean: float) -> NDArray[np.float64]:
