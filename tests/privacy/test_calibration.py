@@ -233,3 +233,11 @@ def test_levels_refuse_what_is_not_one_number():
         calibrate("levels", Ball(2), Budget(1.0))
     with pytest.raises(BrokenPromise, match="one number"):
         verify(dataclasses.replace(HONEST[0], domain=Ball(2)))
+
+
+@pytest.mark.parametrize("number", [1.0, 1, None, (1.0, 1e-5)])
+@pytest.mark.parametrize("name", ["levels", "sphere", "gaussian", "laplace"])
+def test_a_bare_number_where_a_budget_belongs_is_refused_with_what_to_write(name: str, number: Any):
+    with pytest.raises(ConfigurationError) as refused:
+        calibrate(name, UNIT, number)
+    assert str(refused.value) == f"give a budget, as in calibrate('{name}', domain, budget(1.0)), got {number!r}"

@@ -1,4 +1,4 @@
-"""From names to numbers: a task's domain and mechanism, and the contract that a task file declares."""
+"""From names to numbers: a task's mechanism, and the contract that a task file declares."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ import msgspec
 from sottovoce.catalogue.algorithms import algorithm_of
 from sottovoce.catalogue.task import Task, task
 from sottovoce.catalogue.task_file import TaskFile, check_file, limit_of, seconds
-from sottovoce.privacy.domains import Domain, domain_from
+from sottovoce.privacy.domains import domain_from
 from sottovoce.privacy.mechanisms import Mechanism, calibrate, numbers_of, verify
 from sottovoce.protocol.budget import Budget
 from sottovoce.protocol.codec import to_decimals
@@ -23,16 +23,6 @@ MODELS = 200
 """How many models are published over the horizon, where the file does not say."""
 
 
-def domain_of(task: Task) -> Domain:
-    """The domain that a task declares.
-
-    >>> from sottovoce import task
-    >>> domain_of(task("tsallis-inf", arms=3, rounds=10, epsilon=1.0))
-    Interval(low=0.0, high=1.0)
-    """
-    return domain_from(task.domain)
-
-
 def mechanism_of(task: Task) -> Mechanism:
     """The calibrated mechanism that a task declares.
 
@@ -42,7 +32,7 @@ def mechanism_of(task: Task) -> Mechanism:
     """
     if task.mechanism == "none":
         raise ConfigurationError(f"{task.learner} gets raw data; it exists in simulation only")
-    return calibrate(task.mechanism, domain_of(task), task.budget, task.formula)
+    return calibrate(task.mechanism, domain_from(task.domain), task.budget, task.formula)
 
 
 def contract_of(file: TaskFile) -> bytes:

@@ -154,7 +154,8 @@ def check_file(file: TaskFile) -> None:
     for name, most in LARGEST.items():
         value = getattr(file, name)
         if (count := value if isinstance(value, int) else len(value)) > most:
-            raise ConfigurationError(f"{name}: at most {most:,}, got {_short(count)}")
+            shown = f"{count:,}" if count < 10**15 else "much more"
+            raise ConfigurationError(f"{name}: at most {most:,}, got {shown}")
     if (features := width_of(file.fields) * max(len(file.actions), 1)) > LARGEST_FEATURES:
         raise ConfigurationError(f"the features have {features:,} coordinates; at most {LARGEST_FEATURES:,}")
     if reserved := RESERVED & file.tuning.keys():
@@ -164,10 +165,6 @@ def check_file(file: TaskFile) -> None:
             raise ConfigurationError(f"{name} must be a number up to {LARGEST_TUNING:g}, got {value:g}")
     if file.publish_every < 0:
         raise ConfigurationError(f"publish_every must be at least 1, got {file.publish_every}")
-
-
-def _short(number: int) -> str:
-    return f"{number:,}" if number < 10**15 else "much more"
 
 
 def limit_of(privacy: Privacy) -> Limit:

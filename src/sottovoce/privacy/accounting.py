@@ -8,7 +8,7 @@ adds to that what `grid.mechanism.Gaussian` proves.
 """
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 import numpy as np
@@ -150,8 +150,8 @@ class Ledger:
         after = self.spent + cost_of(mechanism)
         if not self._fits(after):
             raise BudgetExhausted(
-                f"spent so far: epsilon {self._epsilon(self.spent):g}; one more report would make it epsilon "
-                f"{self._epsilon(after):g}; the limit is {self.limit}"
+                f"spent so far: epsilon {self.spent_epsilon():g}; one more report would make it epsilon "
+                f"{replace(self, spent=after).spent_epsilon():g}; the limit is {self.limit}"
             )
         self.spent = after
 
@@ -168,10 +168,7 @@ class Ledger:
 
     def spent_epsilon(self) -> float:
         """What was spent, at the limit's delta."""
-        return self._epsilon(self.spent)
-
-    def _epsilon(self, spent: Spent) -> float:
-        return min(spent.total, epsilon_of(self._priced(spent), self.limit.delta))
+        return min(self.spent.total, epsilon_of(self._priced(self.spent), self.limit.delta))
 
     def _fits(self, spent: Spent) -> bool:
         """Room for the rounding of sums only: 1e-12 of epsilon, and 1e-9 of delta as in `Gaussian.verify`."""

@@ -3,10 +3,11 @@
 from typing import NamedTuple
 
 from sottovoce.catalogue.algorithms import algorithm_of
-from sottovoce.catalogue.resolve import domain_of, mechanism_of
+from sottovoce.catalogue.resolve import mechanism_of
 from sottovoce.catalogue.task import Task
 from sottovoce.learners import learner_of
 from sottovoce.learners.base import Learner
+from sottovoce.privacy.domains import domain_from
 from sottovoce.privacy.mechanisms import Mechanism
 from sottovoce.privacy.noise import no_noise
 from sottovoce.sim.comparators import comparator_of
@@ -32,5 +33,5 @@ def halves(task: Task, *, private: bool = True) -> Halves:
     if algorithm_of(task.learner).trust != "local":
         return Halves(*comparator_of(task), None)
     mechanism = mechanism_of(task) if private else None
-    noise = mechanism.noise() if mechanism else no_noise(domain_of(task))
+    noise = mechanism.noise() if mechanism else no_noise(domain_from(task.domain))
     return Halves(learner_of(task, noise), user_of(task), mechanism)

@@ -28,11 +28,10 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from sottovoce.catalogue.resolve import domain_of
 from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Offer, configuration
 from sottovoce.learners.linalg import inverse, ridge_inverse
-from sottovoce.privacy.domains import Moments
+from sottovoce.privacy.domains import Moments, domain_from
 from sottovoce.protocol.offers import LinearModel
 from sottovoce.sim.comparators.raw import RawAnswer, RawUser
 from sottovoce.sim.comparators.tree import Tree, add, levels_for, normal_scale, open_nodes, released, sprout
@@ -127,7 +126,7 @@ def published_entry(levels: int, epsilon: float, delta: float) -> float:
 
 def build(task: Task) -> tuple[PublishedJointLinUcb | PracticalJointLinUcb, RawUser]:
     """The learner of this task, and its user."""
-    domain = domain_of(task)
+    domain = domain_from(task.domain)
     assert isinstance(domain, Moments)
     tuning, user = dict(task.tuning), RawUser(domain.reward_bound)
     published = tuning.pop("rule") == "published"
