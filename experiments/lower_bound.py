@@ -33,7 +33,7 @@ from sottovoce.sim.loop import Carry, begin, play_round, publish_carry
 from sottovoce.sim.run import Case, Run, setting_of
 from sottovoce.sim.run import parts_of as loop_parts
 from sottovoce.users import ScalarUser
-from sottovoce.users.linear import LinearUser
+from sottovoce.users.by_model import LinearUser
 
 matplotlib.use("Agg")
 from matplotlib import pyplot as plt

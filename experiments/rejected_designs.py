@@ -22,7 +22,7 @@ import numpy as np
 from sottovoce import Interval, budget, calibrate, halves, task
 from sottovoce.learners.base import Key, Offer, configuration
 from sottovoce.learners.convex.multi_point import SlopeDescent
-from sottovoce.privacy.reading import noise_of
+from sottovoce.privacy.mechanisms import noise_of
 from sottovoce.sim.gates import channel_of
 from sottovoce.sim.random import sealed, unsealed
 from sottovoce.sim.run import simulate

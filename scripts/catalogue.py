@@ -9,8 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from sottovoce.catalogue.guide import GUIDE
-from sottovoce.catalogue.task import Algorithm, algorithms
+from sottovoce.catalogue.algorithms import GUIDE, Algorithm, algorithms
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "algorithms.md"
 

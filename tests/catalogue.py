@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sottovoce.catalogue.task import Task, algorithms, task
+from sottovoce.catalogue.algorithms import algorithms
+from sottovoce.catalogue.task import Task, task
 from sottovoce.learners.base import Learner
 from sottovoce.privacy.mechanisms import Mechanism
 from sottovoce.sim.halves import halves

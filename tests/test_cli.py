@@ -13,8 +13,7 @@ import pytest
 
 import sottovoce as sottovoce_package
 from catalogue import made_up_ratings
-from sottovoce.catalogue.guide import GUIDE
-from sottovoce.catalogue.task import algorithms
+from sottovoce.catalogue.algorithms import GUIDE, algorithms
 from sottovoce.cli import main
 from sottovoce.protocol.errors import ConfigurationError, UnknownName
 

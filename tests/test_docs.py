@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from catalogue import made_up_ratings
-from sottovoce.catalogue.task import Algorithm, algorithms
+from sottovoce.catalogue.algorithms import Algorithm, algorithms
 from sottovoce.cli import main
 from sottovoce.lab.movielens.replay import Replay
 from sottovoce.lab.study.cells import cells_of, run_cells

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from sottovoce.privacy.domains import Ball, Gradient, Interval, Moments
 from sottovoce.privacy.drawing import privatise
-from sottovoce.privacy.mechanisms import calibrate
+from sottovoce.privacy.mechanisms import calibrate, decode, noise_of
 from sottovoce.privacy.noise import Noise
-from sottovoce.privacy.reading import decode, noise_of
 from sottovoce.protocol.budget import Budget, budget
 from sottovoce.protocol.errors import SottovoceError
 
@@ -29,27 +28,9 @@ if TYPE_CHECKING:
 
 __version__ = "0.2.0"
 
-__all__ = [
-    "Ball",
-    "Budget",
-    "Gradient",
-    "Interval",
-    "Moments",
-    "Noise",
-    "Offer",
-    "Session",
-    "SottovoceError",
-    "Task",
-    "Trace",
-    "budget",
-    "calibrate",
-    "decode",
-    "halves",
-    "noise_of",
-    "privatise",
-    "simulate",
-    "task",
-]
+__all__ = ["Ball", "Budget", "Gradient", "Interval", "Moments", "Noise", "SottovoceError"]
+__all__ += ["budget", "calibrate", "decode", "noise_of", "privatise"]
+__all__ += ["Offer", "Session", "Task", "Trace", "halves", "simulate", "task"]  # loaded when first used
 
 _LAZY = {
     "Offer": "sottovoce.learners.base",

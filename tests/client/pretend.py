@@ -5,8 +5,8 @@ from datetime import date
 
 import numpy as np
 
+from sottovoce.catalogue.algorithms import algorithm_of
 from sottovoce.catalogue.resolve import contract_of
-from sottovoce.catalogue.task import algorithm_of
 from sottovoce.catalogue.task_file import Privacy, Reward, TaskFile
 from sottovoce.client.http import Response
 from sottovoce.protocol.contract import ByTicket, contract_from, digest_of

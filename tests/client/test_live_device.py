@@ -15,13 +15,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pretend import NOON, PERSON, Clock, Server, any_contract, arms, contextual, points, problem
 
-from sottovoce.catalogue.task import algorithms
+from sottovoce.catalogue.algorithms import algorithms
 from sottovoce.catalogue.task_file import Privacy, Reward
 from sottovoce.client import Device, Limits
 from sottovoce.client.answers import context_of
 from sottovoce.client.http import Response
 from sottovoce.privacy.drawing import privatise
-from sottovoce.privacy.reading import decode
+from sottovoce.privacy.mechanisms import decode
 from sottovoce.protocol.codec import from_text
 from sottovoce.protocol.contract import contract_from
 from sottovoce.protocol.errors import (

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from catalogue import PRESETS, Ready, ready
-from sottovoce.catalogue.task import algorithms
+from sottovoce.catalogue.algorithms import algorithms
 from sottovoce.engine.complete import complete
 from sottovoce.engine.pytrees import join, split
 from sottovoce.engine.step import Answer

@@ -7,12 +7,13 @@ import msgspec
 import numpy as np
 import pytest
 
-from sottovoce.catalogue.resolve import contract_of, domain_of
+from sottovoce.catalogue.resolve import contract_of
 from sottovoce.catalogue.task import task_of
 from sottovoce.catalogue.task_file import load_task_file
 from sottovoce.cli import main
 from sottovoce.cli.init import starting_file
 from sottovoce.client import Response
+from sottovoce.privacy.domains import domain_from
 from sottovoce.protocol.contract import ByModel, ByTicket, Contract, contract_from, digest_of
 from sottovoce.protocol.errors import BadInput
 from sottovoce.protocol.offers import GeneralizedModel
@@ -66,7 +67,7 @@ def test_warm_answers_are_what_a_device_would_say_without_noise(tmp_path: Path):
     x = encode(candidates.offers.fields, {"price": 12.5, "new": True, "genre": "crime"})
     (found,) = warm_rows(candidates, answers_of(candidates, [row]))
     assert found.action is None
-    np.testing.assert_array_equal(found.message, domain_of(task_of(candidates)).embed(x, 0.0))
+    np.testing.assert_array_equal(found.message, domain_from(task_of(candidates).domain).embed(x, 0.0))
 
     named = (("candidates = 5", 'actions = ["news", "sport"]'), ('"linucb"', '"gradient"'))
     gradients = written(tmp_path / "g.toml", *named, contextual=True)
@@ -75,7 +76,7 @@ def test_warm_answers_are_what_a_device_would_say_without_noise(tmp_path: Path):
     (found,) = warm_rows(gradients, answers_of(gradients, [row | {"action": "sport"}]), model)
     assert found.action is None
     np.testing.assert_array_equal(
-        found.message, domain_of(task_of(gradients)).embed(np.append(np.zeros(d // 2), x), 0.0)
+        found.message, domain_from(task_of(gradients).domain).embed(np.append(np.zeros(d // 2), x), 0.0)
     )
 
 

@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 
 from catalogue import ready
 from sottovoce import halves, task
-from sottovoce.catalogue.task import algorithms
+from sottovoce.catalogue.algorithms import algorithms
 from sottovoce.learners.convex.multi_point import orthonormal
 from sottovoce.learners.linalg import cholesky, solve, solve_transposed
 from sottovoce.protocol.errors import ConfigurationError

@@ -14,12 +14,11 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from sottovoce import Ball, Budget, Interval, Moments, calibrate
-from sottovoce.privacy.accounting import Ledger, Spent, cost_of, delta_of, epsilon_of
+from sottovoce.privacy.accounting import POINTS, Ledger, Spent, cost_of, delta_of, epsilon_of, total_loss
 from sottovoce.privacy.grid.calibrate import gaussian
 from sottovoce.privacy.grid.delta import gaussian_delta
 from sottovoce.privacy.grid.mechanism import RESOLUTION
-from sottovoce.privacy.levels.calibrate import levels
-from sottovoce.privacy.losses import POINTS, total_loss
+from sottovoce.privacy.levels.mechanism import levels
 from sottovoce.privacy.mechanisms import Mechanism
 from sottovoce.protocol.errors import BrokenPromise, BudgetExhausted, ConfigurationError
 

@@ -15,9 +15,9 @@ from sottovoce.privacy.domains import size
 from sottovoce.privacy.grid.calibrate import classical_gaussian, gaussian, laplace
 from sottovoce.privacy.grid.delta import gaussian_delta, gaussian_scale
 from sottovoce.privacy.grid.mechanism import Gaussian
-from sottovoce.privacy.levels.calibrate import levels
+from sottovoce.privacy.levels.mechanism import levels
 from sottovoce.privacy.mechanisms import Mechanism, verify
-from sottovoce.privacy.sphere.calibrate import sphere
+from sottovoce.privacy.sphere.mechanism import sphere
 from sottovoce.protocol.errors import BrokenPromise, ConfigurationError, UnknownName
 
 UNIT = Interval(-1.0, 1.0)
@@ -233,3 +233,11 @@ def test_levels_refuse_what_is_not_one_number():
         calibrate("levels", Ball(2), Budget(1.0))
     with pytest.raises(BrokenPromise, match="one number"):
         verify(dataclasses.replace(HONEST[0], domain=Ball(2)))
+
+
+@pytest.mark.parametrize("number", [1.0, 1, None, (1.0, 1e-5)])
+@pytest.mark.parametrize("name", ["levels", "sphere", "gaussian", "laplace"])
+def test_a_bare_number_where_a_budget_belongs_is_refused_with_what_to_write(name: str, number: Any):
+    with pytest.raises(ConfigurationError) as refused:
+        calibrate(name, UNIT, number)
+    assert str(refused.value) == f"give a budget, as in calibrate('{name}', domain, budget(1.0)), got {number!r}"

@@ -10,19 +10,18 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from sottovoce import Ball, Budget
-from sottovoce.privacy.sphere.calibrate import sphere
 from sottovoce.privacy.sphere.codebook import (
+    FAR_OUT,
     FIXED_POINT,
     NORMAL,
+    OUTER_STREAM,
     SEED_BYTES,
     candidates,
     lift,
     ranking,
     scores,
-    vectors,
 )
-from sottovoce.privacy.sphere.law import sphere_mean
-from sottovoce.privacy.sphere.mechanism import Sphere
+from sottovoce.privacy.sphere.mechanism import Sphere, sphere, sphere_mean
 from sottovoce.privacy.threefry import threefry
 
 
@@ -55,11 +54,14 @@ def test_an_outermost_byte_is_refined_by_a_second_one():
     edges = stats.norm.isf(np.linspace(1 / 256, 0, 257))
     scale = 1024 / math.sqrt(np.mean((-256 * np.diff(stats.norm.pdf(stats.norm.ppf(np.linspace(0, 1, 257))))) ** 2))
     expected = np.rint(-65536 * np.diff(stats.norm.pdf(edges)) * scale)
-    octets = np.repeat(np.array([[255], [0]], np.uint8), 256, axis=1)
-    fine = np.tile(np.arange(256, dtype=np.uint32), 2)
-    np.testing.assert_array_equal(vectors(octets, fine), [expected, -expected])
+    np.testing.assert_array_equal(FAR_OUT, expected)
     assert abs(expected.mean() - NORMAL[255]) < 1
     book = candidates(bytes(12), np.arange(4096), 16)
+    rows, columns = np.nonzero(np.abs(book) >= 2726)
+    counters, stream = (rows * 16 + columns).astype(np.uint32), np.full(len(rows), OUTER_STREAM, np.uint32)
+    fine, _ = threefry((np.uint32(0), np.uint32(0)), counters, stream)
+    np.testing.assert_array_equal(np.abs(book[rows, columns]), expected[fine & 255])
+    assert len(set(np.sign(book[rows, columns]))) == 2
     assert np.sum(np.abs(book) >= 2726) == pytest.approx(4096 * 16 / 128, rel=0.2)
     assert book.max() > 4000
 

@@ -15,15 +15,10 @@ from scipy import stats
 from sottovoce import Ball, Budget, Interval, Moments, calibrate, decode, noise_of, privatise
 from sottovoce.privacy.domains import MomentEstimate, size
 from sottovoce.privacy.grid.mechanism import RESOLUTION, Gaussian, Laplace
-from sottovoce.privacy.grid.read import grid_reach
-from sottovoce.privacy.levels.calibrate import levels
-from sottovoce.privacy.levels.mechanism import Levels
-from sottovoce.privacy.mechanisms import Mechanism
-from sottovoce.privacy.noise import silence
-from sottovoce.privacy.reading import check, decode_message, decode_messages, report_size
-from sottovoce.privacy.sphere.calibrate import sphere
-from sottovoce.privacy.sphere.law import inner_products
-from sottovoce.privacy.sphere.mechanism import Sphere
+from sottovoce.privacy.levels.mechanism import Levels, levels
+from sottovoce.privacy.mechanisms import Mechanism, check
+from sottovoce.privacy.noise import no_noise
+from sottovoce.privacy.sphere.mechanism import Sphere, inner_products, sphere
 from sottovoce.protocol.codec import pack
 from sottovoce.protocol.errors import WireError
 
@@ -39,7 +34,7 @@ def numbers(estimate: Any) -> np.ndarray:
 
 
 def estimates(mechanism: Mechanism, reports: list[bytes]) -> np.ndarray:
-    return np.array([numbers(mechanism.domain.extract(one)) for one in decode_messages(mechanism, reports)])
+    return np.array([numbers(mechanism.domain.extract(one)) for one in mechanism.decode(reports)])
 
 
 def mean_may_be(samples: np.ndarray, mean: np.ndarray) -> bool:
@@ -173,7 +168,7 @@ def test_laplace_noise_confesses_its_heavier_tail():
 
 
 def test_silence_is_the_limit_of_a_large_epsilon():
-    noise = silence(Interval(0.0, 4.0))
+    noise = no_noise(Interval(0.0, 4.0))
     assert noise.variance == 0.0
     assert noise.bound == pytest.approx(noise_of(levels(Interval(0.0, 4.0), Budget(12.0), 2)).bound, rel=1e-4)
 
@@ -185,7 +180,7 @@ def test_a_report_of_another_length_is_refused_with_both_lengths(gate: Gate, ent
     mechanism = gate.calibrated(2.0)
     report = privatise(mechanism, gate.message(), entropy)
     for wrong in (b"", report[:-1], report + b"\0", report * 2):
-        with pytest.raises(WireError, match=f"have {report_size(mechanism)} bytes, got {len(wrong)}"):
+        with pytest.raises(WireError, match=f"have {mechanism.report_size} bytes, got {len(wrong)}"):
             decode(mechanism, wrong)
 
 
@@ -209,14 +204,14 @@ def reach(mechanism: Mechanism) -> float:
             return mechanism.reach
         case Gaussian() | Laplace():
             scales = np.repeat(mechanism.scales, mechanism.domain.blocks)
-            return float(np.linalg.norm(grid_reach(mechanism) / RESOLUTION * scales))
+            return float(np.linalg.norm(mechanism.reach / RESOLUTION * scales))
 
 
 @pytest.mark.parametrize("gate", GATES, ids=str)
 def test_whatever_passes_for_a_report_says_no_more_than_the_documented_reach(gate: Gate):
     """Random bytes, small grids (most of which pass), and the extremes."""
     mechanism, draw = gate.calibrated(2.0), random.Random(8)
-    length, grid = report_size(mechanism), isinstance(mechanism, Gaussian | Laplace)
+    length, grid = mechanism.report_size, isinstance(mechanism, Gaussian | Laplace)
     small = [pack([draw.randrange(-(2**28), 2**28) for _ in range(length // 8)], 8, signed=True) for _ in range(200)]
     forged = [draw.randbytes(length) for _ in range(2000)] + [bytes(length), b"\x7f" + b"\xff" * (length - 1)]
     passed = 0
@@ -226,7 +221,7 @@ def test_whatever_passes_for_a_report_says_no_more_than_the_documented_reach(gat
         except WireError:
             continue
         passed += 1
-        assert np.linalg.norm(decode_message(mechanism, report)) <= reach(mechanism) * (1 + 1e-12)
+        assert np.linalg.norm(mechanism.decode([report])[0]) <= reach(mechanism) * (1 + 1e-12)
     assert passed > 0
 
 
@@ -235,7 +230,7 @@ def test_noise_that_no_device_draws_is_refused_and_what_they_draw_is_not(gate: G
     mechanism = gate.calibrated(2.0)
     for _ in range(300):
         check(mechanism, privatise(mechanism, gate.message(), entropy))
-    limit = grid_reach(mechanism)
+    limit = mechanism.reach
     check(mechanism, limit.astype(">i8").tobytes())
     check(mechanism, (-limit).astype(">i8").tobytes())
     for forged in (limit[0] + 1, -limit[0] - 1, 2**63 - 1, -(2**63)):

@@ -15,12 +15,10 @@ from scipy import special, stats
 
 from sottovoce import Ball, Budget, Interval, Moments, calibrate, privatise
 from sottovoce.privacy.domains import domain_from, size
-from sottovoce.privacy.drawing import DRAWS
-from sottovoce.privacy.entropy import SYSTEM, Entropy, SystemEntropy
+from sottovoce.privacy.drawing import DRAWS, SYSTEM, Entropy, SystemEntropy
 from sottovoce.privacy.grid.draw import bernoulli_exp, discrete_gaussian, discrete_laplace, on_grid
 from sottovoce.privacy.grid.mechanism import RESOLUTION, Laplace
-from sottovoce.privacy.mechanisms import MECHANISMS, mechanism_from, numbers_of, verify
-from sottovoce.privacy.reading import decode_message, report_size
+from sottovoce.privacy.mechanisms import MECHANISMS, check, mechanism_from, numbers_of, verify
 from sottovoce.protocol.errors import BadInput, BrokenPromise, ConfigurationError, UnknownName
 
 GOLDEN = json.loads((Path(__file__).parent.parent / "golden" / "reports.json").read_text("utf-8"))
@@ -56,7 +54,8 @@ def test_the_same_datum_and_the_same_draws_give_the_bytes_written_down(case: dic
     report = privatise(mechanism, message, entropy)
     assert report.hex() == case["report"]
     assert entropy.script == []
-    np.testing.assert_allclose(decode_message(mechanism, report), case["decoded"], rtol=1e-12)
+    check(mechanism, report)
+    np.testing.assert_allclose(mechanism.decode([report])[0], case["decoded"], rtol=1e-12)
 
 
 def test_the_bytes_written_down_cover_every_mechanism():
@@ -89,7 +88,7 @@ def test_numbers_that_describe_no_mechanism_or_no_domain_are_refused():
 def test_every_report_has_the_same_length_whatever_it_says(gate: Gate, scale: float, entropy: SeededEntropy):
     mechanism = gate.calibrated(2.0)
     lengths = {len(privatise(mechanism, gate.message(scale), entropy)) for _ in range(20)}
-    assert lengths == {report_size(mechanism)}
+    assert lengths == {mechanism.report_size}
 
 
 def test_a_report_is_drawn_from_the_operating_system_unless_a_test_says_otherwise(gate: Gate):

@@ -5,9 +5,9 @@ import pytest
 from scipy import optimize
 
 from sottovoce import Budget, privatise, task
-from sottovoce.catalogue.resolve import domain_of, mechanism_of
-from sottovoce.privacy.mechanisms import verify
-from sottovoce.privacy.reading import noise_of
+from sottovoce.catalogue.resolve import mechanism_of
+from sottovoce.privacy.domains import domain_from
+from sottovoce.privacy.mechanisms import noise_of, verify
 from sottovoce.protocol.errors import BrokenPromise
 from sottovoce.protocol.offers import GeneralizedModel
 from sottovoce.sim.halves import user_of
@@ -52,7 +52,7 @@ def test_two_gradients_stay_within_twice_the_clip_but_pass_the_distance_of_the_p
 ):
     """The paper takes 2 C for the gradient, which only rewards without noise would keep; logistic rewards do."""
     gradients = contract("practical", link)
-    clip = domain_of(gradients).l2((1.0,))
+    clip = domain_from(gradients.domain).l2((1.0,))
     found = farthest(gradients, np.ones(DIMENSION), rewards)
     assert found_at_least <= found <= clip * (1 + 1e-9)
     assert (found > 2 * mean) == (link != "logistic")
@@ -90,5 +90,5 @@ def test_a_reward_beyond_its_range_is_clipped_and_reported(preset: str):
     declared = contract(preset, "poisson")
     model = GeneralizedModel(np.zeros(3), np.eye(3), 0.0, 0.0, np.ones(3) / 2)
     message = user_of(declared).message(model, np.array([[2.0, 0.0, 0.0]]), 0, 1e9)
-    assert domain_of(declared).contains(message)
+    assert domain_from(declared.domain).contains(message)
     assert len(privatise(mechanism_of(declared), message)) > 0

@@ -12,14 +12,15 @@ import pytest
 
 from catalogue import shape_of
 from serving import ARMS, MODEL, contract, created, honest
+from sottovoce.catalogue.algorithms import algorithms
 from sottovoce.catalogue.resolve import mechanism_of
-from sottovoce.catalogue.task import algorithms, task
+from sottovoce.catalogue.task import task
 from sottovoce.engine.schedule import Schedule
 from sottovoce.engine.step import can_weigh, weight_of
 from sottovoce.learners import LEARNERS, learner_of
 from sottovoce.privacy.gates import mechanisms_of
 from sottovoce.privacy.levels.mechanism import Levels
-from sottovoce.privacy.reading import decode_messages, noise_of, report_size
+from sottovoce.privacy.mechanisms import noise_of
 from sottovoce.privacy.sphere.mechanism import Sphere
 from sottovoce.protocol.contract import DAY, Contract
 from sottovoce.server.learn.folding import CHUNK
@@ -158,8 +159,8 @@ def test_a_forged_report_weighs_no_more_than_an_honest_one_through_the_loudest_g
             reach, forged = mechanism.reach, [bytes([level]) for level in range(mechanism.levels)]
         else:
             reach = mechanism.reach
-            forged = [draw.bytes(report_size(mechanism) - 2) + bytes([0, n]) for n in range(256)]
-        said = np.linalg.norm(decode_messages(mechanism, forged), axis=1)
+            forged = [draw.bytes(mechanism.report_size - 2) + bytes([0, n]) for n in range(256)]
+        said = np.linalg.norm(mechanism.decode(forged), axis=1)
         assert np.max(said) <= reach * (1 + 1e-12)
         reaches.append(reach * weight_of(full, noise_of(mechanism)))
     assert max(reaches) <= reaches[0] * (1 + 1e-9)

@@ -8,7 +8,6 @@ from scipy import stats
 
 from sottovoce import Ball, Budget, Gradient, Interval, Moments, calibrate, privatise
 from sottovoce.privacy.mechanisms import MECHANISMS, name_of
-from sottovoce.privacy.reading import decode_messages
 from sottovoce.sim.gates import channel_of
 from sottovoce.sim.random import simulation_key
 
@@ -28,7 +27,7 @@ ALARM = 1e-6
 
 
 def exact(mechanism, message: np.ndarray) -> np.ndarray:
-    return decode_messages(mechanism, [privatise(mechanism, message) for _ in range(TRIALS)])
+    return mechanism.decode([privatise(mechanism, message) for _ in range(TRIALS)])
 
 
 def simulated(mechanism, message: np.ndarray, trials: int = 20 * TRIALS) -> np.ndarray:

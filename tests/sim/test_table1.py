@@ -4,7 +4,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from sottovoce.catalogue.task import algorithms
+from sottovoce.catalogue.algorithms import algorithms
 from sottovoce.lab.table1 import measure
 from sottovoce.lab.table1.fit import Exponent, exponent
 from sottovoce.lab.table1.page import verdict, write_table1

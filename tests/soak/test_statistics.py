@@ -5,7 +5,6 @@ import pytest
 
 from sottovoce import Ball, Budget, Interval, Moments, calibrate, privatise, simulate
 from sottovoce.privacy.mechanisms import Mechanism
-from sottovoce.privacy.reading import decode_messages
 
 pytestmark = pytest.mark.soak
 
@@ -24,7 +23,7 @@ CASES = [
 @pytest.mark.parametrize(("mechanism", "message"), CASES)
 def test_exact_reports_are_right_on_average(mechanism: Mechanism, message: np.ndarray):
     """False-alarm rate 1e-6 a coordinate (4.9 deviations), and room for the codebook's stated bias of 0.2 %."""
-    estimates = decode_messages(mechanism, [privatise(mechanism, message) for _ in range(TRIALS)])
+    estimates = mechanism.decode([privatise(mechanism, message) for _ in range(TRIALS)])
     error = np.abs(estimates.mean(axis=0) - message)
     bias = 0.002 * np.linalg.norm(message) if type(mechanism).__name__ == "Sphere" else 0.0
     assert np.all(error <= 4.9 * estimates.std(axis=0) / np.sqrt(TRIALS) + bias)

@@ -24,7 +24,7 @@ from sottovoce.privacy.grid.delta import gaussian_delta, gaussian_scale
 from sottovoce.privacy.mechanisms import verify
 from sottovoce.protocol.errors import BrokenPromise
 from sottovoce.protocol.offers import LinearModel
-from sottovoce.users.linear import LinearUser
+from sottovoce.users.by_model import LinearUser
 
 ROOT = Path(__file__).resolve().parents[2]
 DELTA = 1e-5

@@ -12,7 +12,7 @@ import pytest
 
 from sottovoce.catalogue.task import Task, task
 from sottovoce.learners import UniformArms
-from sottovoce.privacy.reading import noise_of
+from sottovoce.privacy.mechanisms import noise_of
 from sottovoce.sim.halves import halves
 from sottovoce.sim.run import simulate
 from sottovoce.sim.worlds import world_of

@@ -1,33 +1,26 @@
-"""From names to numbers: a task's domain and mechanism, and the contract that a task file declares."""
+"""From names to numbers: a task's mechanism, and the contract that a task file declares."""
+
+from typing import Any
 
 import msgspec
 
-from sottovoce.catalogue.task import Learning, Task, algorithm_of, task
+from sottovoce.catalogue.algorithms import algorithm_of
+from sottovoce.catalogue.task import Task, task
 from sottovoce.catalogue.task_file import TaskFile, check_file, limit_of, seconds
-from sottovoce.privacy.domains import Domain, domain_from
+from sottovoce.privacy.domains import domain_from
 from sottovoce.privacy.mechanisms import Mechanism, calibrate, numbers_of, verify
 from sottovoce.protocol.budget import Budget
+from sottovoce.protocol.codec import to_decimals
 from sottovoce.protocol.contract import FORMAT, ByModel, ByTicket
 from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.protocol.fields import width_of
 from sottovoce.protocol.links import link_of
-from sottovoce.protocol.numbers import to_decimals
 
 QUIETER = (0.5, 0.25)
 """Shares of the task's epsilon that a device may choose instead, where the file does not say."""
 
 MODELS = 200
 """How many models are published over the horizon, where the file does not say."""
-
-
-def domain_of(task: Task) -> Domain:
-    """The domain that a task declares.
-
-    >>> from sottovoce import task
-    >>> domain_of(task("tsallis-inf", arms=3, rounds=10, epsilon=1.0))
-    Interval(low=0.0, high=1.0)
-    """
-    return domain_from(task.domain)
 
 
 def mechanism_of(task: Task) -> Mechanism:
@@ -38,20 +31,20 @@ def mechanism_of(task: Task) -> Mechanism:
     2
     """
     if task.mechanism == "none":
-        raise ConfigurationError(f"{task.learner} hears raw data; it exists in simulation only")
-    return calibrate(task.mechanism, domain_of(task), task.budget, task.formula)
+        raise ConfigurationError(f"{task.learner} gets raw data; it exists in simulation only")
+    return calibrate(task.mechanism, domain_from(task.domain), task.budget, task.formula)
 
 
 def contract_of(file: TaskFile) -> bytes:
     """The contract that a task file declares, as it is served; refuses what cannot work or breaks its promise."""
     check_file(file)
     resolved = task_from(file)
-    reward, (unit_low, unit_high) = file.reward, _unit(resolved)
+    unit_low, unit_high = _unit(resolved)
     contract = {
         "format": FORMAT,
         "id": file.id,
         "title": file.title,
-        "offers": msgspec.to_builtins(offers_of(resolved, file)),
+        "offers": msgspec.to_builtins(_offers(resolved, file)),
         "domain": resolved.domain,
         "mechanism": resolved.mechanism,
         "gates": [
@@ -59,19 +52,13 @@ def contract_of(file: TaskFile) -> bytes:
             for one in _mechanisms(file, resolved)
         ],
         "limit": msgspec.to_builtins(limit_of(file.privacy)),
-        "reward": {
-            "low": reward.low,
-            "high": reward.high,
-            "default": reward.default,
-            "wait": seconds(reward.wait),
-            "unit_low": unit_low,
-            "unit_high": unit_high,
-        },
+        "reward": msgspec.to_builtins(file.reward)
+        | {"wait": seconds(file.reward.wait), "unit_low": unit_low, "unit_high": unit_high},
         "delay": seconds(file.delay),
         "expires": file.expires.isoformat(),
         "retention": seconds(file.retention),
         "extensions": {},
-        "learning": msgspec.to_builtins(_learning(file, resolved)),
+        "learning": _learning(file, resolved),
     }
     return msgspec.json.encode(to_decimals(contract))
 
@@ -92,7 +79,7 @@ def task_from(file: TaskFile) -> Task:
     )
 
 
-def offers_of(task: Task, file: TaskFile) -> ByModel | ByTicket:
+def _offers(task: Task, file: TaskFile) -> ByModel | ByTicket:
     """How devices learn what to choose."""
     if algorithm_of(task.learner).actions != "features":
         return ByTicket(actions=file.actions, dimension=file.dimension, slopes=task.user == "slope")
@@ -105,16 +92,11 @@ def offers_of(task: Task, file: TaskFile) -> ByModel | ByTicket:
     )
 
 
-def _learning(file: TaskFile, task: Task) -> Learning:
-    return Learning(
-        learner=task.learner,
-        preset=task.preset,
-        formula=task.formula,
-        tuning=to_decimals(task.tuning),
-        region=task.region,
-        horizon=file.horizon,
-        publish_every=file.publish_every or max(1, file.horizon // MODELS),
-    )
+def _learning(file: TaskFile, task: Task) -> dict[str, Any]:
+    """See `catalogue.task.Learning`."""
+    same = {name: getattr(task, name) for name in ("learner", "preset", "formula", "tuning", "region")}
+    publish_every = file.publish_every or max(1, file.horizon // MODELS)
+    return same | {"horizon": file.horizon, "publish_every": publish_every}
 
 
 def _unit(task: Task) -> tuple[float, float]:
@@ -122,13 +104,9 @@ def _unit(task: Task) -> tuple[float, float]:
     if "link" in task.tuning:
         link = link_of(task.tuning)
         return link.low, link.high
-    match task.user:
-        case "scalar":
-            return float(task.domain["low"]), float(task.domain["high"])
-        case "slope":
-            return 0.0, 1.0
-        case _:
-            return -1.0, 1.0
+    if task.user == "scalar":
+        return float(task.domain["low"]), float(task.domain["high"])
+    return (0.0, 1.0) if task.user == "slope" else (-1.0, 1.0)
 
 
 def _mechanisms(file: TaskFile, resolved: Task) -> list[Mechanism]:

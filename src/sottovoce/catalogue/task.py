@@ -1,18 +1,16 @@
 """One learning task as plain data: `task()` fills it from a preset, and `task_of` from the contract of a live task."""
 
-import tomllib
 from collections.abc import Mapping
-from functools import lru_cache
-from importlib import resources
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
+from sottovoce.catalogue.algorithms import Algorithm, algorithm_of, needs_delta
 from sottovoce.protocol.budget import Budget, budget
+from sottovoce.protocol.codec import from_decimals
 from sottovoce.protocol.contract import Contract
-from sottovoce.protocol.errors import ConfigurationError, UnknownName
+from sottovoce.protocol.errors import ConfigurationError, UnknownName, look_up
 from sottovoce.protocol.links import link_of
-from sottovoce.protocol.numbers import from_decimals
 from sottovoce.protocol.strict import Strict
 
 DEFAULT_DELTA = 1e-5
@@ -86,64 +84,6 @@ def task_of(contract: Contract) -> Task:
     )
 
 
-class Algorithm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One file of `catalogue/presets`: what a learner is, and the numbers of its presets."""
-
-    title: str
-    setting: str
-    paper: str
-    algorithm: str
-    bound: str
-    user: str
-    presets: dict[str, dict[str, Any]]
-    actions: Literal["arms", "features", "points"] = "arms"
-    """What is chosen: one of a few arms, an action described by a person's features, a point of a convex region."""
-    world: str = ""
-    """The simulated world it is first tried in; empty for the usual one of its kind of actions."""
-    question: tuple[str, ...] = ()
-    """Names of tuning that say what is looked for, not how: where presets are compared, all are asked the same."""
-    weighs: bool = True
-    """Can a noisier report count for less? Not where the state has whole numbers (phases), or estimates are cut."""
-    trust: Literal["local", "central", "none"] = "local"
-    """Who hears raw data: nobody (local), a curator who keeps it (central), the learner (none); simulation only."""
-
-
-@lru_cache(maxsize=1)
-def algorithms() -> dict[str, Algorithm]:
-    """Every algorithm of the catalogue, by name.
-
-    >>> "linucb" in algorithms()
-    True
-    """
-    folder = resources.files("sottovoce.catalogue.presets")
-    files = sorted((f for f in folder.iterdir() if f.name.endswith(".toml")), key=lambda f: f.name)
-    return {
-        file.name.removesuffix(".toml"): msgspec.convert(tomllib.loads(file.read_text("utf-8")), Algorithm)
-        for file in files
-    }
-
-
-def algorithm_of(learner: str) -> Algorithm:
-    """One algorithm of the catalogue.
-
-    >>> algorithm_of("linucb").actions
-    'features'
-    """
-    if learner not in algorithms():
-        raise UnknownName("learner", learner, algorithms())
-    return algorithms()[learner]
-
-
-def needs_delta(learner: str, preset: str) -> bool:
-    """Does the mechanism of this preset promise an (epsilon, delta), not epsilon alone?
-
-    >>> needs_delta("linucb", "paper"), needs_delta("linucb", "practical")
-    (True, False)
-    """
-    gate = algorithm_of(learner).presets[preset]["gate"]
-    return gate["mechanism"] == "gaussian" or gate.get("delta", False)
-
-
 def task(
     learner: str,
     preset: str = "practical",
@@ -162,22 +102,20 @@ def task(
     'sphere'
     """
     algorithm = algorithm_of(learner)
-    if preset not in algorithm.presets:
-        raise UnknownName(f"preset of {learner}", preset, algorithm.presets)
-    chosen = algorithm.presets[preset]
+    chosen = look_up(f"preset of {learner}", preset, algorithm.presets)
     gate, tuning = chosen["gate"], dict(chosen.get("tuning", {}))
     domain = dict(gate["domain"])
     for name, value in numbers.items():
         if name not in tuning and (name not in domain or name == "kind"):
             raise UnknownName(f"tuning of {learner}", name, {*tuning, *domain} - {"kind"}, SHAPE)
         (tuning if name in tuning else domain)[name] = value
-    _check(algorithm, learner, arms, dimension, rounds)
+    _check(algorithm, learner, arms, dimension, rounds, region)
     pure = not needs_delta(learner, preset)
     if pure and delta:
         raise ConfigurationError(f"{learner} {preset} promises epsilon alone; leave delta out (got {delta:g})")
     spent = budget(epsilon, 0.0 if pure else DEFAULT_DELTA if delta is None else delta)
-    shape = _region(algorithm, learner, region, dimension)
-    whole = {"dimension": dimension, "size": free_coordinates(shape, dimension)}
+    points = dict(region or {"kind": "ball"}) if algorithm.actions == "points" else {}
+    named = _named_numbers(tuning, dimension, points)
     return Task(
         learner=learner,
         preset=preset,
@@ -187,51 +125,39 @@ def task(
         epsilon=spent.epsilon,
         delta=spent.delta,
         user=algorithm.user,
-        domain=_resolved(domain, whole | tuning, _bounds_of(tuning)),
+        domain={key: value if key == "kind" else named.get(value, value) for key, value in domain.items()},
         mechanism=gate["mechanism"],
         formula=gate.get("formula", "analytic"),
         tuning=tuning,
-        region=shape,
+        region=points,
     )
 
 
-def free_coordinates(region: Mapping[str, Any], dimension: int) -> int:
-    """How many coordinates of a point are free: one less than there are in a simplex."""
-    return dimension - (region.get("kind") == "simplex")
-
-
-def _resolved(domain: dict[str, Any], whole: dict[str, Any], bounds: dict[str, float]) -> dict[str, Any]:
-    """A number that the preset gives by name is looked up: a whole one (the dimension, say) or a bound of the link."""
-    names = {value: int(whole[value]) for value in domain.values() if value in whole} | bounds
-    return {key: names.get(value, value) if key != "kind" else value for key, value in domain.items()}
-
-
-def _bounds_of(tuning: dict[str, Any]) -> dict[str, float]:
-    """What a domain may take from the link, by name."""
-    if "link" not in tuning:
-        return {}
-    link = link_of(tuning)
-    return {
-        "residual": link.residual,
-        "residual/mean": link.residual / link.largest_mean,
-        "twice the reward": 2 * max(abs(link.low), link.high),
+def _named_numbers(tuning: Mapping[str, Any], dimension: int, region: Mapping[str, Any]) -> dict[str, Any]:
+    """What the domain of a preset may give by name instead of as a number."""
+    named: dict[str, Any] = {
+        "dimension": dimension,
+        "free_coordinates": dimension - (region.get("kind") == "simplex"),
+        "directions": int(tuning.get("directions", 0)),
     }
+    if "link" in tuning:
+        link = link_of(tuning)
+        named["residual"] = link.residual
+        named["residual_over_mean"] = link.residual / link.largest_mean
+        named["twice_largest_reward"] = 2 * max(abs(link.low), link.high)
+    return named
 
 
-def _region(algorithm: Algorithm, learner: str, region: Mapping[str, Any] | None, dimension: int) -> dict[str, Any]:
-    if algorithm.actions != "points":
-        if region:
-            raise ConfigurationError(f"{learner} does not choose points; leave region out (got {dict(region)})")
-        return {}
-    return dict(region or {"kind": "ball"})
-
-
-def _check(algorithm: Algorithm, learner: str, arms: int, dimension: int, rounds: int) -> None:
+def _check(
+    algorithm: Algorithm, learner: str, arms: int, dimension: int, rounds: int, region: Mapping[str, Any] | None
+) -> None:
     if algorithm.actions == "points":
         if arms:
             raise ConfigurationError(f"{learner} chooses points of a region; leave arms out (got {arms})")
     elif arms < 2:
         raise ConfigurationError(f"arms must be at least 2, got {arms}")
+    elif region:
+        raise ConfigurationError(f"{learner} does not choose points; leave region out (got {dict(region)})")
     if rounds < 1:
         raise ConfigurationError(f"rounds must be at least 1, got {rounds}")
     if algorithm.actions == "arms" and dimension:

@@ -1,17 +1,16 @@
-"""The file that a team writes and reviews: one task in TOML."""
+"""The file that a team writes and reviews: one task in TOML, decoded strictly, with errors that name the file."""
 
 import datetime
-import math
+import re
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
-from sottovoce.catalogue.files import load
-from sottovoce.catalogue.task import algorithm_of
+from sottovoce.catalogue.algorithms import algorithm_of
 from sottovoce.protocol.budget import budget
 from sottovoce.protocol.contract import DAY, NAME, Limit
-from sottovoce.protocol.errors import ConfigurationError
+from sottovoce.protocol.errors import ConfigurationError, UnknownName, check_range
 from sottovoce.protocol.fields import Field, width_of
 from sottovoce.protocol.strict import Strict
 
@@ -21,7 +20,11 @@ LARGEST = {"title": 1000, "horizon": 10**12, "publish_every": 10**9, "actions": 
 """What one server can carry for one task, with room to spare."""
 LARGEST_FEATURES = 2000
 LARGEST_TUNING = 1e9
+UNKNOWN = re.compile(r"unknown field `(?P<field>[^`]*)`(?: - at `\$(?P<path>[.\w]*)`)?$")
+"""What msgspec says of a field that is not declared, and where."""
 RESERVED = {"learner", "preset", "arms", "dimension", "rounds", "epsilon", "delta", "region"}
+
+Kind = TypeVar("Kind")
 
 
 class Privacy(Strict, frozen=True, kw_only=True):
@@ -85,6 +88,31 @@ def load_task_file(path: Path) -> TaskFile:
     return load(path, TaskFile, "a task")
 
 
+def load(path: Path, kind: type[Kind], name: str) -> Kind:
+    """The contents of a TOML file as this type; `name` is what it should be, as in "a task"."""
+    try:
+        return msgspec.toml.decode(path.read_bytes(), type=kind)
+    except OSError as error:
+        raise ConfigurationError(f"cannot read {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(f"{path} is not {name}: it is not a text in UTF-8") from error
+    except msgspec.DecodeError as error:
+        if (found := UNKNOWN.search(str(error))) and (fields := _fields(kind, found["path"] or "")):
+            place = f" in [{found['path'].strip('.')}]" if found["path"] else ""
+            raise UnknownName(f"field of {path}{place}", found["field"], fields) from error
+        raise ConfigurationError(f"{path} is not {name}: {error}") from error
+
+
+def _fields(kind: Any, path: str) -> list[str]:
+    """The fields that are declared at this place of a type; none where it has no table of fixed fields."""
+    for name in filter(None, path.split(".")):
+        if name not in (types := {field.name: field.type for field in msgspec.structs.fields(kind)}):
+            return []
+        kind = types[name]
+    declared = isinstance(kind, type) and issubclass(kind, msgspec.Struct)
+    return [field.name for field in msgspec.structs.fields(kind)] if declared else []
+
+
 def seconds(text: str) -> int:
     """A duration.
 
@@ -105,7 +133,7 @@ def check_file(file: TaskFile) -> None:
         raise ConfigurationError(f"id must be lower-case letters, digits and dashes, got {file.id!r}")
     algorithm = algorithm_of(file.learner)
     if algorithm.trust != "local":
-        raise ConfigurationError(f"{file.learner} hears raw data; it exists in simulation only")
+        raise ConfigurationError(f"{file.learner} gets raw data; it exists in simulation only")
     if algorithm.actions == "features":
         if not file.fields:
             raise ConfigurationError(f"{file.learner} learns from features: declare at least one in [fields.NAME]")
@@ -118,8 +146,7 @@ def check_file(file: TaskFile) -> None:
     if len(set(file.actions)) < len(file.actions):
         raise ConfigurationError(f"actions must have different names, got {list(file.actions)}")
     reward = file.reward
-    if not (math.isfinite(reward.low) and math.isfinite(reward.high) and reward.low < reward.high):
-        raise ConfigurationError(f"the reward needs finite low < high, got ({reward.low}, {reward.high})")
+    check_range("the reward", reward.low, reward.high)
     if not reward.low <= reward.default <= reward.high:
         raise ConfigurationError(f"the default reward {reward.default:g} is outside {reward.low:g} to {reward.high:g}")
     if file.mode == "apprentice" and algorithm.actions != "features":
@@ -127,7 +154,8 @@ def check_file(file: TaskFile) -> None:
     for name, most in LARGEST.items():
         value = getattr(file, name)
         if (count := value if isinstance(value, int) else len(value)) > most:
-            raise ConfigurationError(f"{name}: at most {most:,}, got {_short(count)}")
+            shown = f"{count:,}" if count < 10**15 else "much more"
+            raise ConfigurationError(f"{name}: at most {most:,}, got {shown}")
     if (features := width_of(file.fields) * max(len(file.actions), 1)) > LARGEST_FEATURES:
         raise ConfigurationError(f"the features have {features:,} coordinates; at most {LARGEST_FEATURES:,}")
     if reserved := RESERVED & file.tuning.keys():
@@ -137,10 +165,6 @@ def check_file(file: TaskFile) -> None:
             raise ConfigurationError(f"{name} must be a number up to {LARGEST_TUNING:g}, got {value:g}")
     if file.publish_every < 0:
         raise ConfigurationError(f"publish_every must be at least 1, got {file.publish_every}")
-
-
-def _short(number: int) -> str:
-    return f"{number:,}" if number < 10**15 else "much more"
 
 
 def limit_of(privacy: Privacy) -> Limit:
@@ -155,9 +179,5 @@ def limit_of(privacy: Privacy) -> Limit:
         )
     if privacy.window_days < 1:
         raise ConfigurationError(f"window_days must be at least 1, got {privacy.window_days}")
-    return Limit(
-        lifetime=lifetime,
-        lifetime_delta=privacy.lifetime_delta,
-        window=window,
-        window_days=privacy.window_days,
-    )
+    delta, days = privacy.lifetime_delta, privacy.window_days
+    return Limit(lifetime=lifetime, lifetime_delta=delta, window=window, window_days=days)

@@ -5,8 +5,8 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from sottovoce.catalogue import task
-from sottovoce.catalogue.guide import GUIDE
+from sottovoce.catalogue import algorithms as catalogue
+from sottovoce.catalogue.algorithms import GUIDE
 from sottovoce.cli.output import JsonFile, say, table_of, words, write_rows
 from sottovoce.protocol.errors import ConfigurationError
 
@@ -36,8 +36,8 @@ def algorithms(
     write_rows(json, rows)
 
 
-def _found(word: str) -> list[tuple[str, task.Algorithm]]:
-    every = sorted(task.algorithms().items(), key=lambda pair: TRUST.index(pair[1].trust))
+def _found(word: str) -> list[tuple[str, catalogue.Algorithm]]:
+    every = sorted(catalogue.algorithms().items(), key=lambda pair: TRUST.index(pair[1].trust))
     found = [(name, algorithm) for name, algorithm in every if word.lower() in algorithm.setting.lower()]
     if not found:
         settings = "; ".join(sorted({algorithm.setting for _, algorithm in every}))

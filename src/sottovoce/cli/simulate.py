@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from sottovoce.catalogue.task import algorithm_of
+from sottovoce.catalogue.algorithms import algorithm_of
 from sottovoce.cli.output import JsonFile, folder, progress_bar, say, table_of, words, write_rows
 from sottovoce.cli.study_options import with_study
 

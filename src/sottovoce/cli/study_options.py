@@ -86,7 +86,7 @@ def _study(
     """The study that the options describe."""
     if learner is None:
         raise ConfigurationError("name a study file or a --learner; `sottovoce algorithms` lists them")
-    from sottovoce.catalogue.task import algorithm_of
+    from sottovoce.catalogue.algorithms import algorithm_of
     from sottovoce.lab.study.file import Study, StudyInWorlds
 
     points = algorithm_of(learner).actions == "points"

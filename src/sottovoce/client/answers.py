@@ -17,7 +17,6 @@ from sottovoce.client.vault import Pending
 from sottovoce.privacy.domains import size
 from sottovoce.protocol.contract import ByModel, ByTicket, RewardTerms
 from sottovoce.protocol.errors import BadInput
-from sottovoce.protocol.rewards import to_unit
 from sottovoce.protocol.wire import ModelReport, TicketReport
 from sottovoce.users.fields import features
 
@@ -79,7 +78,7 @@ def message_of(terms: Terms, models: Mapping[str, Any], pending: Pending, reward
     raw, offers = msgspec.msgpack.decode(pending.raw), terms.contract.offers
     shape = (len(raw),) if isinstance(offers, ByTicket) and offers.slopes else ()
     given, notes = observed(terms.contract.reward, reward, shape)
-    reward = to_unit(terms.contract.reward, given)
+    reward = terms.contract.reward.to_unit(given)
     try:
         with np.errstate(over="ignore"):  # a server may send what overflows; the domain refuses the infinity
             if isinstance(offers, ByModel):

@@ -19,7 +19,6 @@ from sottovoce.client import Decision, Device, Http, Limits, Sent, Transport
 from sottovoce.fleet.people import Crowd
 from sottovoce.protocol.contract import Contract
 from sottovoce.protocol.errors import ConfigurationError, Unreachable
-from sottovoce.protocol.rewards import from_unit
 
 RUSH = 1000
 """People whose reports are drawn together when nobody waits."""
@@ -161,7 +160,7 @@ class _Fleet:
         outcomes, regret, uniform = (found[:size] for found in self._crowd.happen(first, contexts, whole))
         self.regret += regret.tolist()
         self.uniform += uniform.tolist()
-        rewards = from_unit(self._reward, outcomes).tolist()
+        rewards = self._reward.from_unit(outcomes).tolist()
         list(self._each(lambda device, made, reward: device.observe(made.id, reward), devices, decisions, rewards))
         reporting = [device for device, decision in zip(devices, decisions, strict=True) if decision.reported]
         self.reports += len(reporting)

@@ -13,11 +13,10 @@ import jax
 import msgspec
 import numpy as np
 
+from sottovoce.catalogue.algorithms import algorithm_of
 from sottovoce.catalogue.resolve import mechanism_of
-from sottovoce.catalogue.task import algorithm_of
 from sottovoce.lab.study.cells import Cell, CellResult, cells_of, notices_of, run_cells
 from sottovoce.lab.study.file import Study
-from sottovoce.privacy.reading import noise_of, report_size
 from sottovoce.privacy.special import normal_quantile
 from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.sim.random import simulation_key
@@ -112,7 +111,7 @@ def shortened(study: Study) -> Study:
 def _plan(study: Study, chosen: CellResult, uniform: CellResult) -> Plan:
     cell, task = chosen.cell, chosen.cell.task
     mechanism = mechanism_of(task)
-    noise, few_arms = noise_of(mechanism), algorithm_of(task.learner).actions == "arms"
+    noise, few_arms = mechanism.noise(), algorithm_of(task.learner).actions == "arms"
     deviation = max(noise.per_block)
     return Plan(
         learner=task.learner,
@@ -125,7 +124,7 @@ def _plan(study: Study, chosen: CellResult, uniform: CellResult) -> Plan:
         delta=task.delta,
         rounds=task.rounds,
         mechanism=task.mechanism,
-        bytes=report_size(mechanism),
+        bytes=mechanism.report_size,
         noise=deviation,
         error=deviation * math.sqrt((task.arms if few_arms else 1) / task.rounds),
         people_to_compare=_people_to_compare(cell, math.sqrt(0.25 + noise.variance)) if few_arms else None,

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 
-from sottovoce.catalogue.task import Task, algorithm_of
+from sottovoce.catalogue.algorithms import algorithm_of
+from sottovoce.catalogue.task import Task
 from sottovoce.learners.arms import exp3, kl_ucb, thompson, tsallis_inf, ucb
 from sottovoce.learners.base import Learner
 from sottovoce.learners.contextual import glm, gradient, linucb

@@ -4,18 +4,32 @@
 mechanism that does not keep its promise, draws once, and returns bytes of a length that depends on the task alone.
 """
 
+import secrets
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from sottovoce.privacy.base import Entropy, Mechanism
 from sottovoce.privacy.domains import size
-from sottovoce.privacy.entropy import SYSTEM, Entropy
 from sottovoce.privacy.grid.draw import draw_gaussian, draw_laplace
 from sottovoce.privacy.levels.draw import draw as draw_level
-from sottovoce.privacy.mechanisms import Mechanism, name_of, verify
+from sottovoce.privacy.mechanisms import name_of, verify
 from sottovoce.privacy.sphere.draw import draw as draw_candidate
 from sottovoce.protocol.errors import BadInput
+
+
+class SystemEntropy:
+    """The operating system's randomness."""
+
+    def below(self, bound: int) -> int:
+        return secrets.randbelow(bound)
+
+    def octets(self, count: int) -> bytes:
+        return secrets.token_bytes(count)
+
+
+SYSTEM: Entropy = SystemEntropy()
 
 DRAWS: dict[str, Callable[[Any, Any, Entropy], bytes]] = {
     "levels": draw_level,

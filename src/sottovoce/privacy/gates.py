@@ -3,8 +3,8 @@
 from sottovoce.privacy.domains import domain_from
 from sottovoce.privacy.mechanisms import Mechanism, mechanism_from
 from sottovoce.protocol.budget import Budget
+from sottovoce.protocol.codec import from_decimals
 from sottovoce.protocol.contract import Contract
-from sottovoce.protocol.numbers import from_decimals
 
 
 def mechanisms_of(contract: Contract) -> tuple[Mechanism, ...]:

@@ -1,4 +1,4 @@
-"""The registry of mechanisms, and what is done with any of them by name.
+"""The registry of mechanisms, and what is done with any of them.
 
 Each mechanism is a folder; here it is a line. `drawing` has its second line, for devices.
 """
@@ -12,12 +12,11 @@ from sottovoce.privacy.base import Mechanism
 from sottovoce.privacy.domains import Domain
 from sottovoce.privacy.grid.calibrate import FORMULAS, gaussian, laplace
 from sottovoce.privacy.grid.mechanism import Gaussian, Laplace
-from sottovoce.privacy.levels.calibrate import levels
-from sottovoce.privacy.levels.mechanism import Levels
-from sottovoce.privacy.sphere.calibrate import sphere
-from sottovoce.privacy.sphere.mechanism import Sphere
+from sottovoce.privacy.levels.mechanism import Levels, levels
+from sottovoce.privacy.noise import Noise
+from sottovoce.privacy.sphere.mechanism import Sphere, sphere
 from sottovoce.protocol.budget import Budget
-from sottovoce.protocol.errors import BrokenPromise, ConfigurationError, UnknownName
+from sottovoce.protocol.errors import BrokenPromise, ConfigurationError, WireError, look_up
 
 
 class Kind(NamedTuple):
@@ -59,7 +58,7 @@ def calibrate(name: str, domain: Domain, budget: Budget, formula: str = "analyti
     """
     if not isinstance(budget, Budget):
         raise ConfigurationError(f"give a budget, as in calibrate({name!r}, domain, budget(1.0)), got {budget!r}")
-    kind = _kind(name)
+    kind = look_up("mechanism", name, MECHANISMS)
     return kind.calibrate(domain, budget, formula) if kind.formulas else kind.calibrate(domain, budget)
 
 
@@ -106,7 +105,7 @@ def mechanism_from(name: str, domain: Domain, budget: Budget, numbers: Mapping[s
         ...
     sottovoce.protocol.errors.BrokenPromise: weights 9000000:1048576 do not keep epsilon 1
     """
-    kind = _kind(name)
+    kind = look_up("mechanism", name, MECHANISMS)
     frozen = {key: tuple(value) if isinstance(value, list) else value for key, value in numbers.items()}
     try:
         mechanism = kind.numbers(domain, budget, **frozen)
@@ -116,7 +115,33 @@ def mechanism_from(name: str, domain: Domain, budget: Budget, numbers: Mapping[s
     return mechanism
 
 
-def _kind(name: str) -> Kind:
-    if name not in MECHANISMS:
-        raise UnknownName("mechanism", name, MECHANISMS)
-    return MECHANISMS[name]
+def decode(mechanism: Mechanism, report: bytes) -> Any:
+    """What the server learns from one report: an unbiased estimate, in the domain's natural units.
+
+    >>> from sottovoce import Budget, Interval, calibrate
+    >>> mechanism = calibrate("levels", Interval(0.0, 1.0), Budget(1.0))
+    >>> [round(float(decode(mechanism, report)), 3) for report in (bytes([0]), bytes([1]))]
+    [-0.582, 1.582]
+    """
+    check(mechanism, report)
+    return mechanism.domain.extract(mechanism.decode([report])[0])
+
+
+def check(mechanism: Mechanism, report: bytes) -> None:
+    """Refuse bytes that no device would send, so that a forged report says no more than an honest one could.
+
+    That is a wrong length, a level or candidate that there is not, or too much noise.
+    """
+    if len(report) != mechanism.report_size:
+        raise WireError(f"this task's reports have {mechanism.report_size} bytes, got {len(report)}")
+    mechanism.check(report)
+
+
+def noise_of(mechanism: Mechanism) -> Noise:
+    """What a learner may know of this mechanism's noise.
+
+    >>> from sottovoce import Budget, Interval, calibrate
+    >>> round(noise_of(calibrate("levels", Interval(0.0, 1.0), Budget(1.0))).bound, 3)
+    1.082
+    """
+    return mechanism.noise()

@@ -23,10 +23,10 @@ class Noise(NamedTuple):
     """How many values a scalar estimate can take; 0 for a continuum."""
 
 
-def silence(domain: Domain) -> Noise:
+def no_noise(domain: Domain) -> Noise:
     """The noise of a mechanism that adds none: the non-private limit, for simulation only.
 
-    >>> silence(Interval(0.0, 1.0)).bound
+    >>> no_noise(Interval(0.0, 1.0)).bound
     0.5
     """
     bound = domain.half if isinstance(domain, Interval) else math.inf

@@ -79,14 +79,10 @@ def beta_cdf(a: float, b: float, x: ArrayLike) -> NDArray[np.float64]:
     q = np.where(mirrored, a, b)
     z = np.where(mirrored, 1 - x, x)
     with np.errstate(divide="ignore", invalid="ignore"):
-        log_front = p * np.log(z) + q * np.log1p(-z) - _log_beta(a, b)
+        log_front = p * np.log(z) + q * np.log1p(-z) - (math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b))
     front = np.where(z > 0, np.exp(log_front), 0.0) / p
     value = front * _beta_fraction(p, q, z)
     return np.where(mirrored, 1 - value, value)
-
-
-def _log_beta(a: float, b: float) -> float:
-    return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
 
 
 def _beta_fraction(a: NDArray[np.float64], b: NDArray[np.float64], x: NDArray[np.float64]) -> NDArray[np.float64]:

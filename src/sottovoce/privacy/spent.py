@@ -5,7 +5,6 @@ from collections import Counter
 from dataclasses import dataclass
 
 from sottovoce.privacy.special import normal_quantile
-from sottovoce.protocol.budget import Budget
 from sottovoce.protocol.errors import ConfigurationError
 
 
@@ -62,8 +61,3 @@ class Spent:
         """
         distances = ((2 * normal_quantile(1 / (1 + math.exp(epsilon))), count) for epsilon, count in self.pure)
         return Spent((), self.squared + math.fsum(count * mu**2 for mu, count in distances), self.coordinates)
-
-
-def one_pure_report(budget: Budget) -> Spent:
-    """What a report of a pure mechanism spends: its promise."""
-    return Spent(pure=((budget.epsilon, 1),))

@@ -1,9 +1,8 @@
 """What one report may cost the person who sends it."""
 
-import math
 from typing import NamedTuple
 
-from sottovoce.protocol.errors import ConfigurationError
+from sottovoce.protocol.errors import ConfigurationError, check_positive
 
 
 class Budget(NamedTuple):
@@ -31,8 +30,7 @@ def budget(epsilon: float, delta: float = 0.0) -> Budget:
         ...
     sottovoce.protocol.errors.ConfigurationError: epsilon must be a positive finite number, got -1.0
     """
-    if not (math.isfinite(epsilon) and epsilon > 0):
-        raise ConfigurationError(f"epsilon must be a positive finite number, got {epsilon!r}")
+    check_positive("epsilon", epsilon)
     if not 0 <= delta < 1:
         raise ConfigurationError(f"delta must be at least 0 and below 1, got {delta!r}")
     return Budget(float(epsilon), float(delta))

@@ -11,22 +11,21 @@ What may change while a task lives (its mode, whether it is open) is `wire.TaskS
 import datetime
 import hashlib
 import re
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
+import numpy as np
 
 from sottovoce.protocol.errors import WireError
 from sottovoce.protocol.fields import Field, width_of
 from sottovoce.protocol.links import Link
-from sottovoce.protocol.strict import Strict
+from sottovoce.protocol.strict import Strict, decoded
 
 FORMAT = 2
 """Of the contract and of the wire. Sottovoce 0.1 had no number here."""
 
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 DAY = 86400
-
-Kind = TypeVar("Kind")
 
 
 class ByModel(Strict, frozen=True, kw_only=True, tag_field="kind", tag="model"):
@@ -95,7 +94,22 @@ class RewardTerms(Strict, frozen=True, kw_only=True):
     wait: int
     unit_low: float
     unit_high: float
-    """Messages speak of the reward on the scale from `unit_low` to `unit_high`."""
+    """Messages speak of the reward on the scale from `unit_low` to `unit_high`. Larger is better on both."""
+
+    def to_unit(self, reward: Any) -> Any:
+        """The reward, clipped to its declared range, on the scale of messages.
+
+        >>> stars = RewardTerms(low=1.0, high=5.0, default=1.0, wait=60, unit_low=0.0, unit_high=1.0)
+        >>> float(stars.to_unit(4.0)), float(stars.to_unit(7.0)), stars.from_unit(0.75)
+        (0.75, 1.0, 4.0)
+        """
+        share = (np.clip(reward, self.low, self.high) - self.low) / (self.high - self.low)
+        return self.unit_low + share * (self.unit_high - self.unit_low)
+
+    def from_unit(self, value: Any) -> Any:
+        """The inverse, for what people are shown."""
+        share = (value - self.unit_low) / (self.unit_high - self.unit_low)
+        return self.low + share * (self.high - self.low)
 
 
 class Limit(Strict, frozen=True, kw_only=True):
@@ -133,10 +147,10 @@ class Contract(Strict, frozen=True, kw_only=True):
 
 def contract_from(body: bytes) -> Contract:
     """The contract that these bytes are; refuses another format by its number."""
-    found = _decoded(body, _Format).format
+    found = decoded(body, _Format, "a contract").format
     if found != FORMAT:
         raise WireError(f"this contract has format {found}; this version of Sottovoce reads format {FORMAT}")
-    return _decoded(body, Contract)
+    return decoded(body, Contract, "a contract")
 
 
 def digest_of(body: bytes) -> str:
@@ -150,10 +164,3 @@ def digest_of(body: bytes) -> str:
 
 class _Format(msgspec.Struct, frozen=True):
     format: int = 1
-
-
-def _decoded(body: bytes, kind: type[Kind]) -> Kind:
-    try:
-        return msgspec.json.decode(body, type=kind, strict=False)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise WireError(f"not a contract: {error}") from error

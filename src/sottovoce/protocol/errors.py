@@ -15,7 +15,11 @@ SottovoceError
 """
 
 import difflib
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+Kind = TypeVar("Kind")
 
 
 class SottovoceError(Exception):
@@ -48,6 +52,17 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     """
     near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
     return f" (did you mean {near[0]}?)" if near else ""
+
+
+def look_up(kind: str, name: str, registry: Mapping[str, Kind]) -> Kind:
+    """What has this name in its registry, or `UnknownName`.
+
+    >>> look_up("coin", "head", {"head": 1, "tail": 0})
+    1
+    """
+    if name not in registry:
+        raise UnknownName(kind, name, registry)
+    return registry[name]
 
 
 class PrivacyError(SottovoceError):
@@ -84,3 +99,13 @@ class Refused(SottovoceError):
 
 class WireError(SottovoceError, ValueError):
     """Bytes that are not a report of this task."""
+
+
+def check_positive(name: str, value: float) -> None:
+    if not (math.isfinite(value) and value > 0):
+        raise ConfigurationError(f"{name} must be a positive finite number, got {value!r}")
+
+
+def check_range(name: str, low: float, high: float) -> None:
+    if not -math.inf < low < high < math.inf:
+        raise ConfigurationError(f"{name} needs finite low < high, got ({low}, {high})")

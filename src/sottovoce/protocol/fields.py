@@ -1,8 +1,8 @@
 """Fields: what an app knows of a person or of a candidate, as a task declares them."""
 
-import math
 from collections.abc import Mapping
 
+from sottovoce.protocol.errors import check_range
 from sottovoce.protocol.strict import Strict
 
 
@@ -15,8 +15,7 @@ class Number(Strict, frozen=True, kw_only=True, tag_field="kind", tag="number"):
     width = 1
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high):
-            raise ValueError(f"a number field needs finite low < high, got ({self.low}, {self.high})")
+        check_range("a number field", self.low, self.high)
 
 
 class Category(Strict, frozen=True, kw_only=True, tag_field="kind", tag="category"):

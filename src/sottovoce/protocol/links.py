@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
-from sottovoce.protocol.errors import ConfigurationError, UnknownName
+from sottovoce.protocol.errors import UnknownName, check_positive
 
 FARTHEST = 6.0
 """Where the normal distribution function is taken as constant; it is 1e-9 from its limits there."""
@@ -41,9 +41,8 @@ class Link(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def __post_init__(self) -> None:
         if self.name not in CURVES:
             raise UnknownName("link", self.name, CURVES)
-        for name, value in (("radius", self.radius), ("maximum", self.maximum)):
-            if not (math.isfinite(value) and value > 0):
-                raise ConfigurationError(f"the {name} of a link must be a positive finite number, got {value!r}")
+        check_positive("the radius of a link", self.radius)
+        check_positive("the maximum of a link", self.maximum)
 
     def mean(self, xp: Any, z: Any) -> Any:
         """The expected reward where <x, theta> is z."""

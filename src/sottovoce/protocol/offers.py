@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 
 from sottovoce.protocol.errors import WireError
+from sottovoce.protocol.strict import decoded
 
 VERSION_BYTES = 16
 
@@ -64,10 +65,7 @@ def model_from(body: bytes, kind: str, dimension: int) -> Any:
     >>> model_from(model_body("linear", LinearModel([1.0], [[1.0]], 0.1, 0.0)), "linear", 1).theta
     array([1.])
     """
-    try:
-        parts = msgspec.json.decode(body, type=dict[str, Any])
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise WireError(f"not a model: {error}") from error
+    parts = decoded(body, dict[str, Any], "a model")
     if parts.pop("kind", None) != kind or set(parts) != set(MODELS[kind]._fields):
         raise WireError(f"not a {kind} model: it has {sorted(parts)}")
     return MODELS[kind](**{name: array_from(value, (dimension,) * AXES[name]) for name, value in parts.items()})

@@ -10,7 +10,6 @@ import jax.numpy as jnp
 from sottovoce.engine.step import weight_of
 from sottovoce.learners.base import Key, configuration
 from sottovoce.privacy.base import Law, Mechanism, Random
-from sottovoce.privacy.reading import noise_of
 from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.sim.random import normals
 
@@ -124,7 +123,7 @@ def gates_of(mechanism: Mechanism | None, quieter: Sequence[Quieter] = ()) -> Ga
     every = (mechanism, *(one for one, _ in quieter))
     if any(one.domain != mechanism.domain for one in every):
         raise ConfigurationError("quieter mechanisms must have the domain of the mechanism")
-    noises = [noise_of(one) for one in every]
+    noises = [one.noise() for one in every]
     weights = tuple(weight_of(noises[0], noise) for noise in noises)
     if max(weights) > 1:
         raise ConfigurationError("a quieter mechanism must have more noise than the mechanism, not less")

@@ -3,13 +3,14 @@
 from typing import NamedTuple
 
 from sottovoce import users
-from sottovoce.catalogue.resolve import domain_of, mechanism_of
-from sottovoce.catalogue.task import Task, algorithm_of
+from sottovoce.catalogue.algorithms import algorithm_of
+from sottovoce.catalogue.resolve import mechanism_of
+from sottovoce.catalogue.task import Task
 from sottovoce.learners import learner_of
 from sottovoce.learners.base import Learner
+from sottovoce.privacy.domains import domain_from
 from sottovoce.privacy.mechanisms import Mechanism
-from sottovoce.privacy.noise import silence
-from sottovoce.privacy.reading import noise_of
+from sottovoce.privacy.noise import no_noise
 from sottovoce.protocol.links import link_of
 from sottovoce.sim.comparators import COMPARATORS
 from sottovoce.sim.comparators.raw import RawUser
@@ -33,7 +34,7 @@ def halves(task: Task, *, private: bool = True) -> Halves:
     if algorithm_of(task.learner).trust != "local":
         return Halves(COMPARATORS[task.learner](task), user_of(task), None)
     mechanism = mechanism_of(task) if private else None
-    noise = noise_of(mechanism) if mechanism else silence(domain_of(task))
+    noise = mechanism.noise() if mechanism else no_noise(domain_from(task.domain))
     return Halves(learner_of(task, noise), user_of(task), mechanism)
 
 
@@ -47,4 +48,4 @@ def user_of(task: Task) -> users.LocalUser:
     link = link_of(task.tuning) if "link" in task.tuning else None
     if task.user == "raw":
         return RawUser(link.high if link else float(task.domain.get("reward_bound", 1.0)))
-    return users.user_of(task.user, domain_of(task), link)
+    return users.user_of(task.user, domain_from(task.domain), link)

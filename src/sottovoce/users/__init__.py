@@ -3,12 +3,10 @@
 from typing import Any, Protocol
 
 from sottovoce.privacy.domains import Domain
-from sottovoce.protocol.errors import UnknownName
+from sottovoce.protocol.errors import look_up
 from sottovoce.protocol.links import Link
-from sottovoce.users.generalized import GeneralizedUser
-from sottovoce.users.linear import LinearUser
-from sottovoce.users.scalar import ScalarUser
-from sottovoce.users.slope import SlopeUser
+from sottovoce.users.by_model import GeneralizedUser, LinearUser
+from sottovoce.users.by_ticket import ScalarUser, SlopeUser
 
 USERS: dict[str, type] = {
     "scalar": ScalarUser,
@@ -19,15 +17,14 @@ USERS: dict[str, type] = {
 
 
 class LocalUser(Protocol):
-    """One person with a device."""
+    """One person with a device.
 
-    def act(self, public: Any, context: Any, entropy: Any) -> Any:
-        """The action, chosen locally; `entropy` is a uniform number in [0, 1)."""
-        ...
+    - `act`: the action, chosen locally; `entropy` is a uniform number in [0, 1).
+    - `message`: what is reported of a reward (larger is better), before noise; bounded by a domain's `embed`.
+    """
 
-    def message(self, public: Any, context: Any, action: Any, reward: Any) -> Any:
-        """What is reported of a reward (larger is better), before noise; clipped and bounded by a domain's `embed`."""
-        ...
+    def act(self, public: Any, context: Any, entropy: Any) -> Any: ...
+    def message(self, public: Any, context: Any, action: Any, reward: Any) -> Any: ...
 
 
 def user_of(kind: str, domain: Domain, link: Link | None = None) -> LocalUser:
@@ -37,6 +34,5 @@ def user_of(kind: str, domain: Domain, link: Link | None = None) -> LocalUser:
     >>> user_of("scalar", Interval(0.0, 1.0))
     ScalarUser(domain=Interval(low=0.0, high=1.0))
     """
-    if kind not in USERS:
-        raise UnknownName("user", kind, USERS)
-    return USERS[kind](domain) if link is None else USERS[kind](domain, link)
+    user = look_up("user", kind, USERS)
+    return user(domain) if link is None else user(domain, link)

@@ -68,12 +68,11 @@ def from_text(name: str, field: Field, text: str) -> float | bool | str:
     match field:
         case Category():
             return text
-        case Flag():
-            if text.lower() not in FLAGS:
-                raise BadInput(f"{name!r} must be true or false, got {text!r}")
-            return FLAGS[text.lower()]
         case Number():
             return number_from(name, text)
+        case Flag() if text.lower() in FLAGS:
+            return FLAGS[text.lower()]
+    raise BadInput(f"{name!r} must be true or false, got {text!r}")
 
 
 def to_word(field: Field, value: Any) -> float | bool | str:
@@ -99,19 +98,15 @@ def number_from(name: str, text: str) -> float:
 
 
 def _value(name: str, field: Field, value: Any) -> float | bool | int:
-    match field:
-        case Number():
-            if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-                raise BadInput(f"field {name!r} must be a finite number, got {value!r}")
-            return float(value)
-        case Category(values=words):
-            if not isinstance(value, str):
-                raise BadInput(f"field {name!r} must be a word, got {value!r}")
-            return words.index(value) if value in words else -1
-        case Flag():
-            if not isinstance(value, bool):
-                raise BadInput(f"field {name!r} must be true or false, got {value!r}")
+    match field, value:
+        case Flag(), bool():
             return value
+        case Category(values=words), str():
+            return words.index(value) if value in words else -1
+        case Number(), int() | float() if not isinstance(value, bool) and math.isfinite(value):
+            return float(value)
+    wanted = {Number: "a finite number", Category: "a word", Flag: "true or false"}[type(field)]
+    raise BadInput(f"field {name!r} must be {wanted}, got {value!r}")
 
 
 def _coordinates(xp: Any, field: Field, value: Any) -> Any:

@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sottovoce.privacy.domains import domain_from
+from sottovoce.protocol.codec import from_decimals
 from sottovoce.protocol.contract import ByModel, Contract, RewardTerms
 from sottovoce.protocol.errors import BadInput
-from sottovoce.protocol.numbers import from_decimals
-from sottovoce.protocol.rewards import to_unit
 from sottovoce.protocol.wire import WarmRow
 from sottovoce.users import user_of
 from sottovoce.users.fields import features, from_text, number_from
@@ -64,7 +63,7 @@ def _reward(terms: RewardTerms, text: str) -> float:
     given = number_from("reward", text)
     if not terms.low <= given <= terms.high:
         raise BadInput(f"the reward {given:g} is outside the declared range, {terms.low:g} to {terms.high:g}")
-    return float(to_unit(terms, given))
+    return float(terms.to_unit(given))
 
 
 def _choice(contract: Contract, row: Mapping[str, str]) -> tuple[int | None, Any, int]:

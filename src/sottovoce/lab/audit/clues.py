@@ -14,11 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.privacy.grid.delta import RESOLUTION
-from sottovoce.privacy.grid.read import OnGrid, scale_of_each
+from sottovoce.privacy.grid.mechanism import OnGrid
 from sottovoce.privacy.mechanisms import Mechanism, name_of
 from sottovoce.privacy.sphere import codebook
-from sottovoce.privacy.sphere.law import inner_products
-from sottovoce.privacy.sphere.mechanism import Sphere
+from sottovoce.privacy.sphere.mechanism import Sphere, inner_products
 
 Clues = dict[str, NDArray[np.float64]]
 Messages = tuple[NDArray[np.float64], NDArray[np.float64]]
@@ -166,7 +165,7 @@ def _tail_clue(tails: Sequence[bytes], owner: NDArray[np.int64], ranks: NDArray[
 
 def _grid_clues(power: int, mechanism: OnGrid, messages: Messages, transcripts: Sequence[bytes]) -> Clues:
     """The log likelihood ratio if the claim were true: distances to the power 2 for Gaussian noise, 1 for Laplace."""
-    scales = scale_of_each(mechanism)
+    scales = mechanism.scale_of_each
     first, second = (np.rint(message / scales * RESOLUTION) for message in messages)
     owner, reports = _reports(transcripts, 8 * len(scales))
     grid = np.frombuffer(b"".join(reports), dtype=">i8").reshape(-1, len(scales)).astype(float)

@@ -11,14 +11,13 @@ import numpy as np
 from sottovoce.lab.audit.clues import cap_threshold
 from sottovoce.lab.audit.subjects import Raw, Sender, Subject, embed, honest, most_different
 from sottovoce.privacy.domains import Ball, Interval
-from sottovoce.privacy.drawing import DRAWS, privatise
-from sottovoce.privacy.entropy import SYSTEM, Entropy
+from sottovoce.privacy.drawing import DRAWS, SYSTEM, Entropy, privatise
 from sottovoce.privacy.grid.draw import draw_laplace
 from sottovoce.privacy.grid.mechanism import Laplace
 from sottovoce.privacy.mechanisms import Mechanism, calibrate, name_of
 from sottovoce.privacy.sphere import codebook
-from sottovoce.privacy.sphere.calibrate import sphere as calibrate_sphere
 from sottovoce.privacy.sphere.mechanism import Sphere
+from sottovoce.privacy.sphere.mechanism import sphere as calibrate_sphere
 from sottovoce.protocol.budget import Budget
 from sottovoce.protocol.codec import pack
 

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.catalogue.task import Task, algorithm_of
+from sottovoce.catalogue.algorithms import algorithm_of
+from sottovoce.catalogue.task import Task
 from sottovoce.engine.pytrees import shape_of
 from sottovoce.lab.study.file import Study, task_of, worlds_of
 from sottovoce.learners import uniform_of

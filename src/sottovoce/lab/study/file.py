@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from sottovoce.catalogue.files import load
+from sottovoce.catalogue.algorithms import algorithm_of, needs_delta
 from sottovoce.catalogue.resolve import contract_of
-from sottovoce.catalogue.task import Task, algorithm_of, learning_of, needs_delta, task
+from sottovoce.catalogue.task import Task, learning_of, task
 from sottovoce.catalogue.task import task_of as task_of_contract
-from sottovoce.catalogue.task_file import load_task_file
+from sottovoce.catalogue.task_file import load, load_task_file
 from sottovoce.protocol.contract import ByModel, contract_from
 from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.sim.worlds import World, actions_of, first_world, world_of, world_of_task

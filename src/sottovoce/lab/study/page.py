@@ -6,13 +6,12 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
+from sottovoce.catalogue.algorithms import algorithm_of
 from sottovoce.catalogue.resolve import mechanism_of
-from sottovoce.catalogue.task import algorithm_of
 from sottovoce.lab.study.cells import Cell, CellResult, notices_of
 from sottovoce.lab.study.figures import draw_answers, draw_regret
 from sottovoce.lab.study.file import Study
 from sottovoce.privacy.grid.mechanism import Gaussian
-from sottovoce.privacy.reading import report_size
 from sottovoce.report.figure import svg_of
 from sottovoce.report.page import footer, table, whole_page
 
@@ -105,7 +104,7 @@ def _promise(cell: Cell) -> str:
     if not cell.reports:
         return f"<li><b>{html.escape(cell.label)}</b>: {PROMISED[algorithm_of(cell.task.learner).trust]}</li>"
     mechanism = mechanism_of(cell.task)
-    size = report_size(mechanism)
+    size = mechanism.report_size
     text = f"<b>{html.escape(cell.label)}</b>: {cell.task.mechanism}, {'one byte' if size == 1 else f'{size} bytes'}"
     if isinstance(mechanism, Gaussian):
         delta = mechanism.true_delta

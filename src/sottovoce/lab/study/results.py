@@ -13,7 +13,6 @@ import numpy as np
 from sottovoce.catalogue.resolve import mechanism_of
 from sottovoce.lab.study.cells import Cell, CellResult
 from sottovoce.lab.study.file import Study
-from sottovoce.privacy.reading import report_size
 from sottovoce.report.page import versions
 
 
@@ -93,7 +92,7 @@ def row(study: Study, result: CellResult) -> dict[str, Any]:
         "regret_low": low,
         "regret_high": high,
         "growth": None if np.isnan(result.growth()) else result.growth(),
-        "bytes_per_report": report_size(mechanism_of(contract)) if cell.reports else None,
+        "bytes_per_report": mechanism_of(contract).report_size if cell.reports else None,
         "seconds": result.seconds,
         **_best_arm(result),
     }

@@ -10,7 +10,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.catalogue.task import Task, algorithm_of, task
+from sottovoce.catalogue.algorithms import algorithm_of
+from sottovoce.catalogue.task import Task, task
 from sottovoce.lab.table1.fit import Exponent, exponent
 from sottovoce.lab.table1.rows import EPSILONS, ROWS, Row
 from sottovoce.learners import uniform_of

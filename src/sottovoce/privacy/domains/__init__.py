@@ -1,32 +1,18 @@
 """What a message may be. A domain clips the raw pieces, forms the message and so *decides* the sensitivity.
 
-No mechanism takes a sensitivity as an argument: it asks the domain it was calibrated for. One file a domain; `base.py`
-says what every domain has.
+No mechanism takes a sensitivity as an argument: it asks the domain it was calibrated for. `base.py` says what every
+domain has.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
-from sottovoce.privacy.domains.ball import Ball
+from sottovoce.privacy.domains.ball import Ball, Gradient, Interval
 from sottovoce.privacy.domains.base import ROUNDING, Domain, shorten, size
-from sottovoce.privacy.domains.gradient import Gradient
-from sottovoce.privacy.domains.interval import Interval
 from sottovoce.privacy.domains.moments import MomentEstimate, Moments
-from sottovoce.protocol.errors import ConfigurationError, UnknownName
+from sottovoce.protocol.errors import ConfigurationError, look_up
 
-__all__ = [
-    "DOMAINS",
-    "ROUNDING",
-    "Ball",
-    "Domain",
-    "Gradient",
-    "Interval",
-    "MomentEstimate",
-    "Moments",
-    "domain_from",
-    "shorten",
-    "size",
-]
+__all__ = ["ROUNDING", "Ball", "Domain", "Gradient", "Interval", "MomentEstimate", "Moments", "shorten", "size"]
 
 DOMAINS: dict[str, type[Any]] = {"interval": Interval, "ball": Ball, "moments": Moments, "gradient": Gradient}
 
@@ -39,9 +25,8 @@ def domain_from(numbers: Mapping[str, Any]) -> Domain:
     """
     own = dict(numbers)
     kind = str(own.pop("kind", None))
-    if kind not in DOMAINS:
-        raise UnknownName("domain", kind, DOMAINS)
+    domain = look_up("domain", kind, DOMAINS)
     try:
-        return DOMAINS[kind](**own)
+        return domain(**own)
     except TypeError as error:
         raise ConfigurationError(f"these numbers do not describe a domain of kind {kind}: {own}") from error

@@ -8,9 +8,8 @@ different noise per block.
 device, where bad input is refused, and traced by JAX in the simulator, the same text.
 """
 
-import math
 from collections.abc import Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -20,35 +19,25 @@ ROUNDING = 1e-9
 """How far float arithmetic may carry a message out of its domain; calibration leaves more room than that."""
 
 
-@runtime_checkable
 class Domain(Protocol):
-    """The set of messages a person may send."""
+    """The set of messages a person may send.
+
+    - `blocks`: the lengths of the message's blocks.
+    - `radius`: no message is longer.
+    - `extract`: an estimate of the message as what a learner wants, in natural units.
+    - `natural`: deviations of the message's blocks, in the units of `extract`.
+    - `contains`: whether `embed` could have formed this message.
+    """
 
     @property
-    def blocks(self) -> tuple[int, ...]:
-        """The lengths of the message's blocks."""
-        ...
-
+    def blocks(self) -> tuple[int, ...]: ...
     @property
-    def radius(self) -> float:
-        """No message is longer."""
-        ...
-
-    def l2(self, scales: Sequence[float]) -> float: ...
-
-    def l1(self, scales: Sequence[float]) -> float: ...
-
-    def extract(self, message: Any) -> Any:
-        """An estimate of the message as what a learner wants, in natural units."""
-        ...
-
-    def natural(self, deviations: tuple[float, ...]) -> tuple[float, ...]:
-        """Deviations of the message's blocks, in the units of `extract`."""
-        ...
-
-    def contains(self, message: Any) -> bool:
-        """Whether `embed` could have formed this message."""
-        ...
+    def radius(self) -> float: ...
+    def l2(self, scales: Sequence[float] = (1.0, 1.0, 1.0)) -> float: ...
+    def l1(self, scales: Sequence[float] = (1.0, 1.0, 1.0)) -> float: ...
+    def extract(self, message: Any) -> Any: ...
+    def natural(self, deviations: tuple[float, ...]) -> tuple[float, ...]: ...
+    def contains(self, message: Any) -> bool: ...
 
 
 def size(domain: Domain) -> int:
@@ -88,8 +77,3 @@ def admit(raw: Any, shape: tuple[int, ...], name: str) -> tuple[Any, Any]:
 def check_dimension(dimension: int) -> None:
     if not (isinstance(dimension, int) and dimension >= 1):
         raise ConfigurationError(f"dimension must be a positive whole number, got {dimension!r}")
-
-
-def check_positive(name: str, value: float) -> None:
-    if not (math.isfinite(value) and value > 0):
-        raise ConfigurationError(f"{name} must be a positive finite number, got {value!r}")

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.privacy.domains.base import ROUNDING, admit, check_dimension, check_positive, shorten
+from sottovoce.privacy.domains.base import ROUNDING, admit, check_dimension, shorten
+from sottovoce.protocol.errors import check_positive
 
 
 class MomentEstimate(NamedTuple):

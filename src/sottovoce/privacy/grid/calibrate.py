@@ -8,7 +8,7 @@ from sottovoce.privacy.domains import Domain, Moments, size
 from sottovoce.privacy.grid.delta import RESOLUTION, gaussian_scale, rounding_l2
 from sottovoce.privacy.grid.mechanism import Gaussian, Laplace
 from sottovoce.protocol.budget import Budget
-from sottovoce.protocol.errors import ConfigurationError, UnknownName
+from sottovoce.protocol.errors import ConfigurationError, look_up
 
 Scales = tuple[float, ...]
 
@@ -20,24 +20,21 @@ def gaussian(domain: Domain, budget: Budget, formula: str = "analytic") -> Gauss
     >>> [round(s, 2) for s in gaussian(Moments(5), Budget(1.0, 1e-5)).scales]
     [7.91, 7.91, 7.91]
     """
-    if formula not in FORMULAS:
-        raise UnknownName("formula", formula, FORMULAS)
+    scales_by = look_up("formula", formula, FORMULAS)
     if budget.pure:
         raise ConfigurationError("Gaussian noise needs a delta above 0; for delta = 0 use sphere, levels or laplace")
-    return Gaussian(domain, budget, FORMULAS[formula](domain, budget), formula)
+    return Gaussian(domain, budget, scales_by(domain, budget), formula)
 
 
 def _analytic(domain: Domain, budget: Budget) -> Scales:
     distance = 1 / gaussian_scale(budget.epsilon, budget.delta, size(domain)) - rounding_l2(domain)
     if distance <= 0:
         raise ConfigurationError(f"{budget} is finer than the grid of the noise; give more of either")
-    blocks = len(domain.blocks)
-    return (domain.l2((1.0,) * blocks) / distance,) * blocks
+    return (domain.l2() / distance,) * len(domain.blocks)
 
 
 def _classical(domain: Domain, budget: Budget) -> Scales:
-    blocks = len(domain.blocks)
-    return (classical_gaussian(budget) * domain.l2((1.0,) * blocks),) * blocks
+    return (classical_gaussian(budget) * domain.l2(),) * len(domain.blocks)
 
 
 def classical_gaussian(budget: Budget) -> float:

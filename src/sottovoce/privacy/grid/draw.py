@@ -7,9 +7,9 @@ to 3: exact Bernoulli(exp(-x)) trials on rationals, no floating point.
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.privacy.entropy import Entropy
+from sottovoce.privacy.base import Entropy
 from sottovoce.privacy.grid.delta import RESOLUTION
-from sottovoce.privacy.grid.read import OnGrid, scale_of_each
+from sottovoce.privacy.grid.mechanism import OnGrid
 from sottovoce.protocol.codec import pack
 
 
@@ -23,8 +23,7 @@ def draw_laplace(mechanism: OnGrid, message: NDArray[np.float64], entropy: Entro
 
 def on_grid(mechanism: OnGrid, message: NDArray[np.float64], noise: list[int]) -> bytes:
     """Round to the grid, add the noise, saturate at 64 bits (post-processing)."""
-    scales = scale_of_each(mechanism)
-    grid = [round(float(m) / float(s) * RESOLUTION) for m, s in zip(message, scales, strict=True)]
+    grid = [round(float(m) / float(s) * RESOLUTION) for m, s in zip(message, mechanism.scale_of_each, strict=True)]
     top = 2**63 - 1
     return pack([max(-top, min(top, g + n)) for g, n in zip(grid, noise, strict=True)], 8, signed=True)
 

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.privacy.entropy import Entropy
+from sottovoce.privacy.base import Entropy
 from sottovoce.privacy.levels.mechanism import Levels
 from sottovoce.protocol.codec import pack
 

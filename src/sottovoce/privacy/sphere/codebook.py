@@ -38,9 +38,11 @@ def candidates(seed: bytes, indices: NDArray[np.int64], dimension: int) -> NDArr
     counters = (indices[:, None] * blocks + np.arange(blocks)).astype(np.uint32).ravel()
     x, y = _stream(words, np.repeat(np.arange(len(indices)), blocks), counters, 0)
     octets = np.stack([x, y], axis=1).astype("<u4").view(np.uint8).reshape(len(indices), blocks * 8)[:, :dimension]
-    rows, columns = np.nonzero(outermost(octets))
+    found = NORMAL[octets]
+    rows, columns = np.nonzero((octets == 0) | (octets == 255))  # the outermost bins: a second byte says how far out
     fine, _ = _stream(words, rows, (indices[rows] * blocks * 8 + columns).astype(np.uint32), OUTER_STREAM)
-    return vectors(octets, fine)
+    found[rows, columns] = np.sign(found[rows, columns]) * FAR_OUT[fine & 255]
+    return found
 
 
 def _stream(
@@ -49,19 +51,6 @@ def _stream(
     """Random words for each counter, by the seed of its row or by the only seed."""
     left, right, second = words[:, rows] if words.shape[1] > 1 else words[:, 0]
     return threefry((left, right), counters, np.broadcast_to(second ^ np.uint32(stream), counters.shape))
-
-
-def outermost(octets: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    """Which bytes name one of the two outermost bins, so that a second byte says how far out."""
-    return (octets == 0) | (octets == 255)
-
-
-def vectors(octets: NDArray[np.uint8], fine: NDArray[np.uint32]) -> NDArray[np.int64]:
-    """Bytes to integers, with one word of `fine` for every outermost byte, in order."""
-    found = NORMAL[octets]
-    far = outermost(octets)
-    found[far] = np.sign(found[far]) * FAR_OUT[fine & 255]
-    return found
 
 
 def scores(seed: bytes, lifted: NDArray[np.int64], count: int) -> NDArray[np.float64]:

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.privacy.entropy import Entropy
+from sottovoce.privacy.base import Entropy
 from sottovoce.privacy.sphere import codebook
 from sottovoce.privacy.sphere.mechanism import Sphere
 from sottovoce.protocol.codec import pack

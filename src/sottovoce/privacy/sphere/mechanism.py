@@ -1,23 +1,28 @@
-"""What the sphere codebook promises, with which integers, and how the server reads a candidate."""
+"""The sphere codebook: what it promises, with which integers, and how the server reads a candidate."""
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce.privacy.base import Random, verify_weights, verify_whole, weights
 from sottovoce.privacy.domains import Domain, size
 from sottovoce.privacy.noise import Noise, unbounded_noise
-from sottovoce.privacy.spent import Spent, one_pure_report
+from sottovoce.privacy.special import beta_cdf
+from sottovoce.privacy.spent import Spent
 from sottovoce.privacy.sphere import codebook
-from sottovoce.privacy.sphere.law import SphereLaw, inner_products, quantile_table
-from sottovoce.privacy.weights import verify_weights, verify_whole
 from sottovoce.protocol.budget import Budget
 from sottovoce.protocol.errors import BrokenPromise, WireError
 
 LARGEST_CODEBOOK = 2**24
 """candidates * coordinates: what a contract may ask a device to compute."""
+
+TABLE = 4096
+"""Steps of the quantile table of the simulator."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +64,7 @@ class Sphere:
             )
 
     def cost(self) -> Spent:
-        return one_pure_report(self.budget)
+        return Spent(pure=((self.budget.epsilon, 1),))
 
     @property
     def report_size(self) -> int:
@@ -90,7 +95,7 @@ class Sphere:
         deviation = math.sqrt(variance) * self.domain.radius / self.mean
         return unbounded_noise(self.domain, (deviation,) * len(self.domain.blocks))
 
-    def law(self) -> SphereLaw:
+    def law(self) -> "SphereLaw":
         quantiles = quantile_table(self._inner_product()[1], self.mean)
         return SphereLaw(quantiles=quantiles, mean=self.mean, radius=self.domain.radius)
 
@@ -98,3 +103,80 @@ class Sphere:
         """Inner products of the message with the candidate sent, and how likely each is, up to a factor."""
         inner, mass, in_cap = inner_products(self.dimension, self.candidates, self.cap)
         return inner, mass * (in_cap * self.inside + (1 - in_cap) * self.outside)
+
+
+@lru_cache(maxsize=512)
+def sphere(domain: Domain, budget: Budget) -> Sphere:
+    """The codebook whose cap is the best for this budget and dimension.
+
+    >>> from sottovoce.privacy.domains import Ball
+    >>> sphere(Ball(5), Budget(1.0)).candidates
+    256
+    """
+    inside, outside = weights(budget.epsilon)
+    candidates = next((n for limit, n in ((4, 256), (8, 1024), (10, 4096)) if budget.epsilon <= limit), 16384)
+    dimension = size(domain) + 1
+    caps = sorted({max(1, round(candidates * share)) for share in np.geomspace(0.6 / candidates, 0.5, 60)})
+    best = max(caps, key=lambda m: sphere_mean(dimension, candidates, m, inside / outside))
+    mean = sphere_mean(dimension, candidates, best, inside / outside)
+    return Sphere(domain, budget, candidates, best, inside, outside, mean)
+
+
+@lru_cache(maxsize=4096)
+def sphere_mean(dimension: int, candidates: int, cap: int, ratio: float) -> float:
+    """E<candidate sent, message> for a codebook of uniform unit vectors in `dimension` coordinates."""
+    inner, mass, in_cap = inner_products(dimension, candidates, cap)
+    top = float(np.sum(inner * mass * in_cap)) / float(np.sum(mass * in_cap))
+    sent_inside = ratio * cap / (ratio * cap + candidates - cap)
+    # All inner products together have mean zero, so those outside have mean -cap * top / (candidates - cap).
+    return top * (sent_inside - (1 - sent_inside) * cap / (candidates - cap))
+
+
+@lru_cache(maxsize=128)
+def inner_products(dimension: int, candidates: int, cap: int) -> tuple[np.ndarray, ...]:
+    """Inner products t on a fine grid, their probability, and P(a candidate at t is in the cap).
+
+    t = cos(angle) with density ~ sin(angle)^(dimension - 2). A candidate at t is in the cap when fewer than `cap` of
+    the candidates - 1 others are nearer: a binomial tail, I_F(t)(candidates - cap, cap).
+    """
+    angle = (np.arange(4000) + 0.5) * (math.pi / 4000)
+    log_density = (dimension - 2) * np.log(np.sin(angle))
+    mass = np.exp(log_density - np.max(log_density))
+    mass /= np.sum(mass)
+    farther = 1 - (np.cumsum(mass) - mass / 2)  # P(another candidate is farther than this angle)
+    return np.cos(angle), mass, beta_cdf(candidates - cap, cap, np.clip(farther, 0.0, 1.0))
+
+
+@dataclass(frozen=True, kw_only=True)
+class SphereLaw:
+    """The inner product from its quantile table, the rest uniform on the orthogonal sphere."""
+
+    quantiles: Any
+    mean: float
+    radius: float
+
+    def draw(self, message: Any, random: Random) -> Any:
+        xp = message.__array_namespace__()
+        first, second = random.split()
+        unit = message / self.radius
+        slack = xp.sqrt(xp.maximum(0.0, 1 - unit @ unit))
+        lifted = xp.concat([unit, xp.reshape(slack, (1,))])
+        place = first.uniforms(()) * TABLE
+        low = xp.minimum(place.astype(int), TABLE - 1)
+        along = self.quantiles[low] + (place - low) * (self.quantiles[low + 1] - self.quantiles[low])
+        across = second.normals(lifted.shape)
+        across = across - (across @ lifted) * lifted
+        across = across * (xp.sqrt(1 - along**2) / xp.sqrt(across @ across))
+        return (along * lifted + across)[:-1] * (self.radius / self.mean)
+
+
+def quantile_table(mass: NDArray[np.float64], mean: float) -> NDArray[np.float64]:
+    """Quantiles of the inner product, shifted a little so that their mean is the one the server divides by.
+
+    `mass` is the probability of each inner product of `inner_products`, up to a factor.
+    """
+    below = np.cumsum(mass[::-1])  # from the farthest candidate to the nearest
+    edges = np.cos(np.linspace(math.pi, 0, len(mass) + 1))
+    quantiles = np.interp(np.linspace(0, 1, TABLE + 1), np.append(0, below / below[-1]), edges)
+    table_mean = (np.sum(quantiles) - (quantiles[0] + quantiles[-1]) / 2) / TABLE
+    return np.clip(quantiles + (mean - table_mean), -1, 1)

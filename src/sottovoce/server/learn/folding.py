@@ -23,7 +23,6 @@ from sottovoce.engine.step import weight_of
 from sottovoce.learners import learner_of
 from sottovoce.privacy.domains import Domain, size
 from sottovoce.privacy.gates import mechanisms_of
-from sottovoce.privacy.reading import decode_messages, noise_of
 from sottovoce.protocol.contract import ByTicket, Contract
 from sottovoce.server.learn import leaves
 from sottovoce.server.learn.publishing import Remembered, ask_once, publication_of
@@ -55,7 +54,7 @@ class Fold:
     ) -> None:
         self.contract, self._secret, task = contract, secret, task_of(contract)
         self._mechanisms = mechanisms_of(contract)
-        noises = [noise_of(mechanism) for mechanism in self._mechanisms]
+        noises = [mechanism.noise() for mechanism in self._mechanisms]
         self._weights = {gate: weight_of(noises[0], noise) for gate, noise in enumerate(noises)} | {WARM: 1.0}
         self._spread = noises[0].proxy
         self._domain = self._mechanisms[0].domain
@@ -105,7 +104,7 @@ class Fold:
             if gate == WARM:
                 messages[rows] = np.frombuffer(b"".join(payloads), ">f8").reshape(len(rows), -1)
             else:
-                messages[rows] = decode_messages(self._mechanisms[gate], payloads)
+                messages[rows] = self._mechanisms[gate].decode(payloads)
         return messages
 
     def _memo(self, report: Journalled) -> Remembered:

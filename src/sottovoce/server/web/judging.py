@@ -7,8 +7,7 @@ from typing import Literal
 import numpy as np
 
 from sottovoce.privacy.domains import Domain, size
-from sottovoce.privacy.mechanisms import Mechanism
-from sottovoce.privacy.reading import check
+from sottovoce.privacy.mechanisms import Mechanism, check
 from sottovoce.protocol.codec import from_text
 from sottovoce.protocol.contract import DAY
 from sottovoce.protocol.errors import WireError

@@ -11,10 +11,8 @@ import msgspec
 
 from sottovoce.catalogue.task import learning_of
 from sottovoce.privacy.gates import mechanisms_of
-from sottovoce.privacy.reading import report_size
 from sottovoce.protocol import wire
 from sottovoce.protocol.contract import DAY, ByModel, digest_of
-from sottovoce.protocol.rewards import from_unit
 from sottovoce.server.coordination import News
 from sottovoce.server.problems import Problem, not_ready
 from sottovoce.server.store.base import Journalled, Publication, Published, TaskRow, UnitEstimate, open_seconds
@@ -155,7 +153,7 @@ class LiveTask:
             recommendation=published.recommendation,
             version=self.version,
             epsilon=self.contract.gates[0].epsilon,
-            bytes_per_report=report_size(self._mechanisms[0]),
+            bytes_per_report=self._mechanisms[0].report_size,
             estimates=self._estimates(published),
             state=news.state,
         )
@@ -173,6 +171,6 @@ class LiveTask:
             action=self.contract.offers.actions[arm],
             share=share,
             reports=unit.reports,
-            reward=None if unit.mean is None else from_unit(terms, unit.mean),
+            reward=None if unit.mean is None else terms.from_unit(unit.mean),
             error=None if unit.error is None else scale * unit.error,
         )

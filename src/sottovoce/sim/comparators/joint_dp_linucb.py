@@ -28,11 +28,10 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from sottovoce.catalogue.resolve import domain_of
 from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Offer, configuration
 from sottovoce.learners.contextual.linucb import definite_model, first_model, practical_model
-from sottovoce.privacy.domains import Moments
+from sottovoce.privacy.domains import Moments, domain_from
 from sottovoce.protocol.offers import LinearModel
 from sottovoce.sim.comparators.raw import RawAnswer
 from sottovoce.sim.comparators.tree import Tree, add, levels_for, normal_scale, open_nodes, released, sprout
@@ -112,7 +111,7 @@ def published_entry(levels: int, epsilon: float, delta: float) -> float:
 
 
 def build(task: Task) -> PublishedJointLinUcb | PracticalJointLinUcb:
-    domain = domain_of(task)
+    domain = domain_from(task.domain)
     assert isinstance(domain, Moments)
     tuning = dict(task.tuning)
     published = tuning.pop("rule") == "published"

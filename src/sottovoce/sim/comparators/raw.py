@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from sottovoce.privacy.domains import shorten
-from sottovoce.users.linear import LinearUser
+from sottovoce.users.by_model import LinearUser
 
 
 class RawAnswer(NamedTuple):

@@ -5,7 +5,8 @@ import inspect
 from collections.abc import Mapping
 from typing import Any
 
-from sottovoce.catalogue.task import Task, algorithm_of
+from sottovoce.catalogue.algorithms import algorithm_of
+from sottovoce.catalogue.task import Task
 from sottovoce.learners.convex.regions import region_of
 from sottovoce.protocol.errors import ConfigurationError, UnknownName
 from sottovoce.sim.worlds.arms import Arms, SwitchingArms

@@ -1,0 +1,82 @@
+"""The algorithms of the catalogue, one file of `presets` each, and which of them to use."""
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+
+from sottovoce.protocol.errors import look_up
+
+
+class Algorithm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One file of `catalogue/presets`: what a learner is, and the numbers of its presets."""
+
+    title: str
+    setting: str
+    paper: str
+    algorithm: str
+    bound: str
+    user: str
+    presets: dict[str, dict[str, Any]]
+    actions: Literal["arms", "features", "points"] = "arms"
+    """What is chosen: one of a few arms, an action described by a person's features, a point of a convex region."""
+    world: str = ""
+    """The simulated world it is first tried in; empty for the usual one of its kind of actions."""
+    question: tuple[str, ...] = ()
+    """Names of tuning that say what is looked for, not how: where presets are compared, all are asked the same."""
+    weighs: bool = True
+    """Can a noisier report count for less? Not where the state has whole numbers (phases), or estimates are cut."""
+    trust: Literal["local", "central", "none"] = "local"
+    """Who gets raw data: nobody (local), a curator who keeps it (central), the learner (none); simulation only."""
+
+
+@lru_cache(maxsize=1)
+def algorithms() -> dict[str, Algorithm]:
+    """Every algorithm of the catalogue, by name.
+
+    >>> "linucb" in algorithms()
+    True
+    """
+    files = (Path(__file__).parent / "presets").glob("*.toml")
+    return {file.stem: msgspec.toml.decode(file.read_bytes(), type=Algorithm) for file in sorted(files)}
+
+
+def algorithm_of(learner: str) -> Algorithm:
+    """One algorithm of the catalogue.
+
+    >>> algorithm_of("linucb").actions
+    'features'
+    """
+    return look_up("learner", learner, algorithms())
+
+
+def needs_delta(learner: str, preset: str) -> bool:
+    """Does the mechanism of this preset promise an (epsilon, delta), not epsilon alone?
+
+    >>> needs_delta("linucb", "paper"), needs_delta("linucb", "practical")
+    (True, False)
+    """
+    gate = algorithm_of(learner).presets[preset]["gate"]
+    return gate["mechanism"] == "gaussian" or gate.get("delta", False)
+
+
+class Advice(NamedTuple):
+    """A situation, and the learner we would take for it."""
+
+    situation: str
+    learner: str
+    why: str
+
+
+GUIDE = (
+    Advice("a few actions, rewards that stay as they are", "thompson", "less regret than kl-ucb and tsallis-inf there"),
+    Advice("a few actions, rewards that may change with time", "tsallis-inf", "learns in both kinds of worlds"),
+    Advice("a few actions, and only the best one is wanted", "lil-ucb", "stops by itself, right with 95 % confidence"),
+    Advice("the same, with a fixed number of people", "sequential-halving", "makes the most of those who come"),
+    Advice("the best few of several actions", "clucb", "stops by itself, with a confidence"),
+    Advice("actions described by features", "linucb", "chooses on the device; the features never leave it"),
+    Advice("the same, and the answer is yes or no, or a count", "glm", "logistic, probit and Poisson rewards"),
+    Advice("a number or a point to tune, two tries a person", "two-point", "a slope says more than two values"),
+    Advice("a number or a point to tune, one try a person", "fkm", "asks one value only; needs many more people"),
+)
