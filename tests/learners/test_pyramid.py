@@ -31,9 +31,9 @@ def learner_of(preset: str = "practical", dimension: int = 2, **numbers) -> Pyra
     return learner
 
 
-def nearly_silent(learner: Pyramid) -> Pyramid:
-    """The same learner for rewards that are heard exactly: one answer at a point is enough."""
-    return dataclasses.replace(learner, proxy=1e-35)
+def nearly_exact(learner: Pyramid) -> Pyramid:
+    """The same learner for rewards that are told exactly: one answer at a point is enough."""
+    return dataclasses.replace(learner, answers=1e-33)
 
 
 def follow(learner: Pyramid, loss, rounds: int):
@@ -146,7 +146,7 @@ def test_the_published_constants_cut_rightly_once_gamma_is_as_small_as_the_sente
         # Straight downhill from a corner of the simplex: turning there would take dozens of pyramids.
         target = -0.8 * np.array(regular_simplex(2)[0])
         loss = lambda x: jnp.asarray(np.sum((x - target) ** 2) / 4)  # noqa: E731
-        run = follow(nearly_silent(learner_of("paper")), loss, 4000)
+        run = follow(nearly_exact(learner_of("paper")), loss, 4000)
         before, after = next(pair for pair in run if pair[1].cuts > 0)
     assert before.fine < 2.6e-6 / 2**4
     assert volume_of(after) < 0.9
@@ -164,7 +164,7 @@ def holds(state: State, point: np.ndarray) -> bool:
 @pytest.mark.parametrize("target", [[0.3, 0.4], [-0.1, 0.9], [0.2, -0.4, 0.5]], ids=str)
 def test_the_practical_constants_move_and_keep_the_minimum(target: list[float]):
     loss = lambda x: jnp.asarray(np.sum((x - np.array(target)) ** 2) / 4)  # noqa: E731
-    learner = nearly_silent(learner_of(dimension=len(target), c2=0.4 / (len(target) - 1)))
+    learner = nearly_exact(learner_of(dimension=len(target), c2=0.4 / (len(target) - 1)))
     with jax.enable_x64(True):
         states = [after for _, after in follow(learner, loss, 1500)]
     assert states[-1].cuts >= 3
@@ -180,7 +180,7 @@ TRIANGLE = {"kind": "polytope", "rows": [[1.0, 0.2], [-0.3, 1.0], [-0.6, -1.0]],
 @pytest.mark.parametrize("region", [{"kind": "ball"}, {"kind": "box"}, TRIANGLE], ids=lambda region: region["kind"])
 def test_every_point_stays_in_the_region_when_the_minimum_is_far_outside(region: dict):
     """The region cuts the ellipsoid too: its centre comes back inside, and the points never leave."""
-    learner = nearly_silent(learner_of(region=region))
+    learner = nearly_exact(learner_of(region=region))
     gauges = jax.jit(lambda state: jax.vmap(learner.region.gauge)(learner.points(state)))
     with jax.enable_x64(True):
         states = [after for _, after in follow(learner, lambda x: jnp.asarray(0.5 + (x[0] - 2 * x[1]) / 10), 800)]
@@ -190,8 +190,8 @@ def test_every_point_stays_in_the_region_when_the_minimum_is_far_outside(region:
     assert volume_of(states[-1]) < 0.7 * volume_of(states[0])
 
 
-def heard(learner: Pyramid, means: list[float], fine: float, level: float) -> State:
-    """A pyramid that has been heard enough but for one answer at its apex."""
+def answered(learner: Pyramid, means: list[float], fine: float, level: float) -> State:
+    """A pyramid with enough answers but for one at its apex."""
     needed = math.ceil(learner.answers / fine**2)
     counts = jnp.array([needed - 1.0, needed, needed, needed])
     apex = learner.radius * jnp.array([0.6, 0.8])
@@ -211,7 +211,7 @@ def test_the_four_cases_of_a_pyramid_and_a_late_answer():
     with jax.enable_x64(True):
 
         def told(means: list[float], level: float = fine, stage: float = 0.0) -> tuple[State, State]:
-            state = heard(learner, means, fine, level)
+            state = answered(learner, means, fine, level)
             offer = learner.ask(state, simulation_key(0))
             assert int(offer.memo.place) == 0
             return state, learner.tell(state, offer.memo._replace(stage=jnp.asarray(stage)), jnp.asarray(means[0]))

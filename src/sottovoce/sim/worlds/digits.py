@@ -64,7 +64,7 @@ def digits_of(*, dimension: int, arms: int) -> Digits:
     try:
         from sklearn.datasets import load_digits  # pyright: ignore[reportMissingImports]
     except ModuleNotFoundError:
-        raise ConfigurationError("world digits needs scikit-learn: pip install scikit-learn") from None
+        raise ConfigurationError("world digits needs scikit-learn: pip install 'sottovoce[data]'") from None
     images, labels = _loaded(load_digits, arms, length)
     return Digits(dimension=dimension, arms=arms, images=images, labels=labels)
 
