@@ -26,7 +26,7 @@ from sottovoce.learners import LEARNERS
 
 ROOT = Path(__file__).resolve().parents[1]
 LIVE = ROOT / "docs" / "live.md"
-"""Its commands and its Python need a server: tests/service/test_manual.py follows it line by line."""
+"""Its commands and its Python need a server: tests/server/test_manual.py follows it line by line."""
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
@@ -55,7 +55,7 @@ def with_blocks(*kinds: str) -> list[Any]:
 
 def commands(page: Path) -> list[list[str]]:
     """Every command line of the page, without the prompt and without comments."""
-    lines = [line for block in blocks(page) if block.kind in ("console", "bash") for line in block.text.splitlines()]
+    lines = [line for block in blocks(page) if block.kind == "console" for line in block.text.splitlines()]
     split = (shlex.split(line.removeprefix("$ "), comments=True) for line in lines)
     return [words for words in split if words and not (words[0] == "export" or "=" in words[0])]
 
