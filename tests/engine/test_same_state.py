@@ -17,7 +17,7 @@ from sottovoce.privacy.domains import size
 from sottovoce.privacy.gates import mechanisms_of
 from sottovoce.protocol.contract import Contract
 from sottovoce.server.learn import leaves
-from sottovoce.server.learn.folding import Fold
+from sottovoce.server.learn.folding import CHUNK, Fold
 from sottovoce.server.learn.publishing import Remembered, ask_once
 from sottovoce.server.store.base import Entry, Journalled
 from sottovoce.sim.batch import run_batch
@@ -40,11 +40,13 @@ KINDS: dict[str, dict[str, Any]] = {
 ROUNDS = 80
 
 
-class Overheard(Fold):
+class FoldOfEstimates(Fold):
     """The fold of the live server, for payloads that are the estimates themselves: the simulator draws the noise."""
 
     def _messages(self, reports: Any) -> Any:
-        return np.frombuffer(b"".join(report.payload for report in reports), ">f8").reshape(len(reports), -1)
+        places = np.zeros((CHUNK, size(self._domain)))
+        places[: len(reports)] = [np.frombuffer(report.payload, ">f8") for report in reports]
+        return places
 
 
 class Recorded(NamedTuple):
@@ -126,7 +128,7 @@ def test_the_same_visitors_and_noise_give_the_same_state(name: str):
     with jax.enable_x64(True):
         state, reports = simulated(live)
         assert {gate for _, gate, _ in reports} == set(range(len(live.gates)))
-        one_by_one, served = Overheard(live, b"secret"), Overheard(live, b"secret")
+        one_by_one, served = FoldOfEstimates(live, b"secret"), FoldOfEstimates(live, b"secret")
         entries = journal_of(live, reports, one_by_one)
         served.publish()
         for start in range(0, len(entries), 13):
