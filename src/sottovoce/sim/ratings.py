@@ -35,9 +35,6 @@ MISSING = (
 )
 
 
-Row = tuple[int, int, float]
-
-
 class Ratings(NamedTuple):
     """The lines of `ua.base`: numbers of persons and movies start at 1, ratings are 1 to 5."""
 
@@ -53,8 +50,7 @@ def ratings_of(path: str = "") -> Ratings:
     file = _within(Path(path)) if path else _in_recbole()
     rows, source = _rows(file), "ua.base"
     if file.name != "ua.base":
-        origin = "u.data" if path else f"the u.data in recbole {metadata.version('recbole')}"
-        rows, source = _without_test(rows), f"ua.base, made from {origin}"
+        rows, source = _without_test(rows), f"ua.base, made from {'u.data' if path else _recbole()}"
     users, movies, stars = np.array(rows, float).reshape(-1, 3).T
     return Ratings(users.astype(int), movies.astype(int), stars, source)
 
@@ -81,7 +77,11 @@ def _in_recbole() -> Path:
     return found[0]
 
 
-def _rows(file: Path) -> list[Row]:
+def _recbole() -> str:
+    return f"the u.data in recbole {metadata.version('recbole')}"
+
+
+def _rows(file: Path) -> list[tuple[int, int, float]]:
     """Person, movie, rating of every line; recbole's file has a line of names above them."""
     lines = file.read_text(encoding="utf-8").splitlines()
     if lines and lines[0].startswith("user_id"):
@@ -95,7 +95,7 @@ def _rows(file: Path) -> list[Row]:
     return rows
 
 
-def _without_test(rows: list[Row]) -> list[Row]:
+def _without_test(rows: list[tuple[int, int, float]]) -> list[tuple[int, int, float]]:
     """`ua.base` from `u.data`: without the first ten lines of each person, in order."""
     persons = itertools.groupby(sorted(rows, key=itemgetter(0)), itemgetter(0))  # the order of each stays
     return sorted(row for _, own in persons for row in itertools.islice(own, HELD_OUT, None))

@@ -29,4 +29,3 @@ COMPARATORS: dict[str, Callable[[Task], Learner]] = {
     "ucb-glm": ucb_glm.build,
     "gloc": gloc.build,
 }
-"""What builds each from its task."""
