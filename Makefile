@@ -26,7 +26,7 @@ demo: .venv/.demo  ## a server, two tasks, thousands of devices; leaves demo/rep
 	$(BIN)/sottovoce demo experiments/live/headline.toml experiments/live/recommend.toml --out demo
 
 test: .venv/.test  ## the whole test suite, under eight minutes on two cores
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadscope
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder
 
 soak: .venv/.test  ## long statistics and audits
 	$(BIN)/python -m pytest -n $(WORKERS) tests/soak -m soak

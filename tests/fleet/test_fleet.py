@@ -145,6 +145,14 @@ def test_in_a_rush_nobody_waits_and_nobody_is_lost():
     assert (result.acknowledged, len(server.taken), server.calls["summary"]) == (30, 30, 1)
 
 
+@pytest.mark.parametrize(("state", "says"), [("paused", "task resume t"), ("expired", "a task with a later date")])
+def test_nobody_comes_to_a_task_that_takes_no_reports(state: str, says: str):
+    server = Server(ARMS)
+    server.state = state
+    with pytest.raises(ConfigurationError, match=f"t is {state}; .*{says}"):
+        run_fleet("http://t", "t", 4, transport=server)
+
+
 def test_nobody_comes_after_the_task_is_done():
     result = run_fleet("http://t", "t", 40, transport=Server(ARMS, done_after=20))
     assert (result.people, result.acknowledged) == (20, 20)

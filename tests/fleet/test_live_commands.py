@@ -1,5 +1,6 @@
 """The commands around a live task, against a server that only notes what it is sent."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -182,3 +183,20 @@ def test_a_bad_table_is_refused_before_anything_is_created(
     assert type_in(monkeypatch, *words) == 2
     assert says in " ".join(capsys.readouterr().err.split())
     assert server.noted == []
+
+
+def test_a_task_whose_last_day_is_over_is_refused_before_it_is_created(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+):
+    path = tmp_path / "task.toml"
+    path.write_text(re.sub(r"expires = \S+", "expires = 2020-01-01", starting_file(path, contextual=False)))
+    assert type_in(monkeypatch, "task", "create", str(path)) == 2
+    assert "its last day, 2020-01-01, is over; write a later day" in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize("port", ["99999", "-1"])
+def test_a_port_that_does_not_exist_is_refused(
+    port: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+):
+    assert type_in(monkeypatch, "serve", "--port", port) == 2
+    assert f"--port is a number from 0 to 65535, got {port}" in " ".join(capsys.readouterr().err.split())

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import time
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,8 +16,9 @@ from sottovoce.catalogue.resolve import contract_of
 from sottovoce.catalogue.task import learning_of
 from sottovoce.catalogue.task_file import load_task_file
 from sottovoce.cli.output import say, table_of, words
+from sottovoce.client.terms import expired
 from sottovoce.protocol.contract import contract_from
-from sottovoce.protocol.errors import UnknownName, Unreachable
+from sottovoce.protocol.errors import ConfigurationError, UnknownName, Unreachable
 from sottovoce.protocol.wire import Summary
 from sottovoce.report.page import cell
 
@@ -42,6 +44,8 @@ def create(
     """Send a task to a server; the same file twice changes nothing."""
     loaded = load_task_file(file)
     contract = contract_from(contract_of(loaded))  # refused here before anything travels
+    if expired(contract, time.time()):
+        raise ConfigurationError(f"{file}: its last day, {contract.expires}, is over; write a later day for expires")
     answers = load_answers(warm_start, contract) if warm_start else []
     remote = _remote(server)
     if not remote.wait_until_up(STARTING, lambda: say(f"waiting for a server at {server}", wrap=False)):
