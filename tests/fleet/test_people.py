@@ -12,7 +12,7 @@ from sottovoce.catalogue.task_file import Privacy, TaskFile
 from sottovoce.fleet.people import Crowd
 from sottovoce.protocol.contract import Contract, contract_from
 from sottovoce.protocol.fields import Category, Flag, Number
-from sottovoce.users.fields import features
+from sottovoce.users.fields import encode, features
 
 FIELDS = {
     "member": Flag(),
@@ -83,3 +83,8 @@ def test_arms_and_points_have_people_too():
     _, regret, uniform = crowd.happen(0, crowd.come(0)[1], np.zeros((3, 2)))
     assert 0 < uniform[0] < 1
     assert regret[0] == pytest.approx(0.25)
+
+
+def test_a_number_outside_its_range_counts_as_the_nearest_in_it():
+    inside = {"member": True, "age": 80.0, "country": "it", "income": -3.0}
+    np.testing.assert_array_equal(encode(FIELDS, inside | {"age": 1e9, "income": -1e9}), encode(FIELDS, inside))

@@ -26,7 +26,7 @@ from sottovoce.protocol.contract import DAY, Contract
 from sottovoce.server.learn.folding import CHUNK
 from sottovoce.server.learn.folding import Fold as FoldWithSecret
 from sottovoce.server.learn.process import Folds, replay
-from sottovoce.server.learn.publishing import publication_key
+from sottovoce.server.learn.publishing import publication_key, publication_of
 from sottovoce.server.store import open_store
 from sottovoce.server.store.base import WARM, Entry, Journalled, Publication, Published
 from sottovoce.server.web.hub import oldest_kept
@@ -289,3 +289,14 @@ def test_consented_data_is_learned_from_and_not_counted_among_private_reports():
 @pytest.mark.parametrize("learner", ["exp3", "tsallis-inf"])
 def test_a_learner_that_weighs_by_the_chance_of_an_offer_has_no_context_without_one(learner: str):
     assert published(Fold(contract(learner=learner)).publish()).contexts == []
+
+
+def test_a_learner_that_samples_offers_anew_at_every_publication():
+    """From the same state: the key of a publication follows from the count of reports, so nothing is frozen."""
+    fold = Fold(contract(learner="tsallis-inf"))
+
+    def pool(count: int) -> list[int]:
+        made = publication_of(fold.contract, b"secret", fold.learner, fold.progress.state, count, False, [])
+        return [offer.action for offer in published(made).offers]
+
+    assert pool(0) == pool(0) != pool(600)
