@@ -1,4 +1,4 @@
-"""The quick start of the readme works in one paste."""
+"""What a newcomer types first works: the quick start of the readme in one paste, and the demo."""
 
 import os
 import re
@@ -27,3 +27,14 @@ def test_the_quick_start_works_in_one_paste(tmp_path: Path):
     assert done.returncode == 0, done.stdout + done.stderr
     for words in ("Which headline to show: thompson", "epsilon 2 a report", "Learned from 40 private reports"):
         assert words in done.stdout
+
+
+def test_the_demo_runs_from_end_to_end(tmp_path: Path):
+    """What `make demo` types, with 60 people a task instead of 3,000."""
+    tasks = [str(README.parent / "experiments" / "live" / f"{name}.toml") for name in ("headline", "recommend")]
+    command = [sys.executable, "-m", "sottovoce", "demo", *tasks, "--people", "60", "--out", "demo"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=180)
+    assert done.returncode == 0, done.stdout + done.stderr
+    page = (tmp_path / "demo" / "report.html").read_text()
+    assert "What headline learned from 60" in page
+    assert "What recommend learned from 60" in page

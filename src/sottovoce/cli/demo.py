@@ -55,6 +55,7 @@ def demo(
 
 def _run(server: str, remote: Remote, file: TaskFile, people: int, seed: int) -> "TaskRun":
     """One task: created, answered, compared, printed."""
+    from sottovoce.fleet.page import TaskRun
     from sottovoce.fleet.people import band_of
     from sottovoce.fleet.run import run_fleet
 
