@@ -67,4 +67,4 @@ def print_result(contract: Contract, result: "FleetResult", band: "Band | None" 
         cells["simulator"] = f"{band.low[-1]:,.0f} to {band.high[-1]:,.0f}"
     say(table_of(f"{contract.title or contract.id}: {learning_of(contract).learner}", *cells, rows=[[*cells.values()]]))
     each = result.reports / max(result.people, 1)
-    say(f"epsilon {result.epsilon:g} a report; {each:.2g} reports a person on average", "dim")
+    say(f"epsilon {result.epsilon:g} a report; reports: {each:.2g} a person on average", "dim")
