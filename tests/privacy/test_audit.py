@@ -110,7 +110,7 @@ def test_only_fresh_processes_give_a_seeded_device_away(subject: Subject):
 def test_every_way_to_break_a_mechanism_is_planted():
     planted = {(name_of(s.mechanism), s.planted) for s in planted_subjects()}
     assert {mechanism for mechanism, bug in planted if bug == "half noise"} == set(MECHANISMS)
-    for bug in ("redrawn seed", "threshold cap", "rank sent along", "second report", "seeded randomness"):
+    for bug in ("redrawn coin", "threshold cap", "rank sent along", "second report", "seeded randomness"):
         assert ("sphere", bug) in planted
     assert {("laplace", "missing clip"), ("gaussian", "classical formula")} <= planted
 

@@ -15,9 +15,10 @@ from sottovoce.privacy.sphere.codebook import (
     FIXED_POINT,
     NORMAL,
     OUTER_STREAM,
-    SEED_BYTES,
+    COIN_BYTES,
     candidates,
     lift,
+    pairs,
     ranking,
     scores,
 )
@@ -56,7 +57,7 @@ def test_an_outermost_byte_is_refined_by_a_second_one():
     expected = np.rint(-65536 * np.diff(stats.norm.pdf(edges)) * scale)
     np.testing.assert_array_equal(FAR_OUT, expected)
     assert abs(expected.mean() - NORMAL[255]) < 1
-    book = candidates(bytes(12), np.arange(4096), 16)
+    book = pairs(bytes(12), np.arange(4096), 16)
     rows, columns = np.nonzero(np.abs(book) >= 2726)
     counters, stream = (rows * 16 + columns).astype(np.uint32), np.full(len(rows), OUTER_STREAM, np.uint32)
     fine, _ = threefry((np.uint32(0), np.uint32(0)), counters, stream)
@@ -73,12 +74,12 @@ def test_a_message_along_an_axis_keeps_its_length_at_large_epsilon(dimension: in
     weights = np.where(np.arange(mechanism.candidates) < mechanism.cap, mechanism.inside, mechanism.outside)
     axis = lift(np.eye(dimension)[0], 1.0)
     rng = np.random.default_rng(0)
-    sent = [np.sort(scores(rng.bytes(SEED_BYTES), axis, mechanism.candidates))[::-1] for _ in range(100)]
+    sent = [np.sort(scores(rng.bytes(COIN_BYTES), axis, mechanism.candidates))[::-1] for _ in range(100)]
     lengths = np.array(sent) @ (weights / weights.sum()) / np.linalg.norm(axis) / mechanism.mean
     assert abs(lengths.mean() - 1) < 5 * lengths.std() / math.sqrt(100)
 
 
-@given(st.binary(min_size=SEED_BYTES, max_size=SEED_BYTES), st.integers(0, 255), st.integers(1, 40))
+@given(st.binary(min_size=COIN_BYTES, max_size=COIN_BYTES), st.integers(0, 255), st.integers(1, 40))
 def test_the_server_regenerates_one_candidate_as_the_device_saw_it(seed: bytes, index: int, dimension: int):
     book = candidates(seed, np.arange(256), dimension)
     np.testing.assert_array_equal(candidates(seed, np.array([index]), dimension)[0], book[index])
@@ -86,13 +87,14 @@ def test_the_server_regenerates_one_candidate_as_the_device_saw_it(seed: bytes, 
 
 def test_a_candidate_is_read_byte_by_byte_from_its_own_counters():
     seed = bytes(range(12))
-    row = candidates(seed, np.array([3]), 11)[0]
+    row, opposite = candidates(seed, np.array([6, 7]), 11)
     octets = b""
-    for block in (6, 7):  # two blocks of eight bytes a candidate
+    for block in (6, 7):  # two blocks of eight bytes a pair
         key, counter = np.array([0x00010203, 0x04050607], np.uint32), np.array([[block], [0x08090A0B]], np.uint32)
         x, y = threefry(key, *counter)
         octets += int(x[0]).to_bytes(4, "little") + int(y[0]).to_bytes(4, "little")
     assert row.tolist() == [int(NORMAL[octet]) for octet in octets[:11]]
+    assert opposite.tolist() == [-number for number in row]
 
 
 def test_candidates_of_one_seed_do_not_repeat_and_another_seed_has_others():
@@ -108,6 +110,7 @@ def test_the_ranking_is_by_score_and_ties_go_to_the_smaller_index():
     assert sorted(order.tolist()) == list(range(256))
     assert np.all(np.diff(ranked) <= 0)
     np.testing.assert_array_equal(ranking(seed, np.zeros(3, np.int64), 256), np.arange(256))
+    assert (order[::-1] ^ 1).tolist() == order.tolist()  # the opposite of the nearest is the farthest, and so on
     one = ranking(seed, np.array([FIXED_POINT]), 256)  # in one dimension every score is +-1
     signs = np.sign(candidates(seed, np.arange(256), 1)[:, 0])
     np.testing.assert_array_equal(one, np.concatenate([np.flatnonzero(signs > 0), np.flatnonzero(signs < 0)]))
@@ -135,7 +138,7 @@ def mean_inner_products(mechanism: Sphere, message: np.ndarray, entropy: SeededE
     lifted = lift(message, mechanism.domain.radius)
     weights = np.full(mechanism.candidates, mechanism.outside, dtype=float)
     weights[: mechanism.cap] = mechanism.inside
-    books = (np.sort(scores(entropy.octets(SEED_BYTES), lifted, mechanism.candidates))[::-1] for _ in range(seeds))
+    books = (np.sort(scores(entropy.octets(COIN_BYTES), lifted, mechanism.candidates))[::-1] for _ in range(seeds))
     return np.array([book @ weights for book in books]) / np.sum(weights) / np.linalg.norm(lifted)
 
 

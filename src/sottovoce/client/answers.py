@@ -12,11 +12,12 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce.client.tables import Pending
 from sottovoce.client.terms import Terms
-from sottovoce.client.vault import Pending
 from sottovoce.privacy.domains import size
+from sottovoce.protocol.codec import to_text
 from sottovoce.protocol.contract import ByModel, ByTicket, RewardTerms
-from sottovoce.protocol.errors import BadInput
+from sottovoce.protocol.errors import BadInput, ConfigurationError
 from sottovoce.protocol.wire import ModelReport, TicketReport
 from sottovoce.users.fields import features
 
@@ -73,6 +74,20 @@ def context_of(offers: ByModel, raw: Any) -> tuple[Array, str]:
     return np.zeros((rows, offers.dimension)), problem
 
 
+def baseline_of(offers: ByModel, baseline: int | str, number: int) -> int:
+    """The app's own choice among so many actions, by its number or its name."""
+    index = offers.actions.index(baseline) if baseline in offers.actions else baseline
+    if isinstance(index, int) and 0 <= index < number:
+        return index
+    raise ConfigurationError(f"the baseline must be one of {number} actions, got {baseline!r}")
+
+
+def name_of(offers: ByModel | ByTicket, action: Any) -> str:
+    """The name of an action, or of several; empty where actions have none."""
+    numbers = action if isinstance(action, tuple) else (action,)
+    return ", ".join(offers.actions[number] for number in numbers) if offers.actions else ""
+
+
 def message_of(terms: Terms, models: Mapping[str, Any], pending: Pending, reward: Any) -> tuple[Array, list[str]]:
     """What is made private, and what to count."""
     raw, offers = msgspec.msgpack.decode(pending.raw), terms.contract.offers
@@ -82,7 +97,7 @@ def message_of(terms: Terms, models: Mapping[str, Any], pending: Pending, reward
     try:
         with np.errstate(over="ignore"):  # a server may send what overflows; the domain refuses the infinity
             if isinstance(offers, ByModel):
-                return terms.user.message(models[pending.source], np.array([raw], dtype=float), 0, reward), notes
+                return terms.user.message(models[pending.version], np.array([raw], dtype=float), 0, reward), notes
             action = np.array(raw, dtype=float) if isinstance(raw, list) else raw
             return terms.user.message(action, None, action, reward), notes
     except (BadInput, KeyError):  # KeyError: another process has thrown the model away
@@ -109,8 +124,9 @@ def observed(terms: RewardTerms, reward: Any, shape: tuple[int, ...] = ()) -> tu
     return given.astype(float), ["clipped"] if outside else []
 
 
-def document_of(terms: Terms, pending: Pending, name: str, payload: str) -> bytes:
+def document_of(terms: Terms, pending: Pending, payload: bytes) -> bytes:
     """The report as it will travel: the same length for every report of this task."""
+    drawn = {"nonce": pending.nonce, "gate": pending.gate, "payload": to_text(payload)}
     if isinstance(terms.contract.offers, ByModel):
-        return msgspec.json.encode(ModelReport(id=name, version=pending.source, gate=pending.gate, payload=payload))
-    return msgspec.json.encode(TicketReport(ticket=pending.source, gate=pending.gate, payload=payload))
+        return msgspec.json.encode(ModelReport(permit=pending.permit, version=pending.version, **drawn))
+    return msgspec.json.encode(TicketReport(ticket=pending.permit, **drawn))

@@ -8,7 +8,6 @@ unobserved decisions report the default reward, bad input too, and every report 
 """
 
 import logging
-import sqlite3
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -18,18 +17,30 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from sottovoce.client.answers import NOT_OBSERVED, Decision, Sent, Waiting, context_of, document_of, message_of
+from sottovoce.client.answers import (
+    NOT_OBSERVED,
+    Decision,
+    Sent,
+    Waiting,
+    baseline_of,
+    context_of,
+    document_of,
+    message_of,
+    name_of,
+)
+from sottovoce.client.background import Background
 from sottovoce.client.http import Http, Transport
 from sottovoce.client.ledger import Account, Balance, Limits
 from sottovoce.client.network import Network, join
+from sottovoce.client.tables import JoinedRow, Pending
 from sottovoce.client.terms import action_from, expired, recommendation_from
-from sottovoce.client.vault import JoinedRow, Pending, Vault
+from sottovoce.client.vault import Vault
 from sottovoce.privacy.domains import size
 from sottovoce.privacy.drawing import SYSTEM, Entropy, privatise
-from sottovoce.protocol.codec import to_text
+from sottovoce.protocol.codec import from_text, to_text
 from sottovoce.protocol.contract import NAME, ByModel, ByTicket, Contract
 from sottovoce.protocol.errors import BadInput, ConfigurationError, Unreachable
-from sottovoce.protocol.wire import REPORT_ID_BYTES
+from sottovoce.protocol.permits import coin_of
 from sottovoce.users.fields import RawFields
 
 NO_REPORT = "silent:"
@@ -74,12 +85,14 @@ class Device:
             raise
         self._account = Account(self._vault, limits, self._terms.contract.limit)
         self._network = Network(self._vault, self._terms, transport, entropy)
+        self._stock = self._network.stock
         self._last_offer: Any = None
         self._sending = threading.Lock()
-        self._stopping = threading.Event()
-        self._thread: threading.Thread | None = None
+        self._background = Background(self.send, task)
         with self._vault.transaction(flush=True):
             self._vault.give_up_draws()
+        if isinstance(self.contract.offers, ByModel) and self._stock.missing(clock()) == self._stock.wanted:
+            self._network.fetch(1, clock())  # the others come later, at random times
 
     @property
     def contract(self) -> Contract:
@@ -100,10 +113,15 @@ class Device:
             return self._choose_by_model(self.contract.offers, raw, baseline)
         return self._choose_by_ticket(self.contract.offers)
 
-    def prefetch(self, tickets: int) -> None:
-        """Keep so many tickets ready (now, and at every `send`), so that `choose` need not wait for the server."""
-        self._network.wanted = tickets
-        self._network.fetch_tickets(tickets, self._clock())
+    def prefetch(self, number: int) -> None:
+        """Keep so many tickets or permits ready (now, and at every `send`).
+
+        With tickets `choose` then need not wait for the server. A decision without a permit is not reported; by default
+        two are kept, which is enough for a few decisions an hour. Many permits fetched at once tell the server that
+        their reports come from one device; see docs/privacy.md.
+        """
+        self._stock.wanted = number
+        self._network.fetch(self._stock.missing(self._clock()), self._clock())
 
     def _choose_by_model(self, offers: ByModel, raw: Any, baseline: int | str) -> Decision:
         context, problem = context_of(offers, raw)
@@ -117,7 +135,7 @@ class Device:
         with self._vault.transaction():
             standing, version = self._vault.standing(), self._network.newest
             if standing.mode == "apprentice":
-                action = self._baseline(baseline, len(context))
+                action = baseline_of(offers, baseline, len(context))
             elif version is None or problem:
                 action = int(chance * len(context))
             else:
@@ -126,7 +144,9 @@ class Device:
                 self._vault.count("bad_input")
             if version is None:
                 return self._unreported(action, problem or "there is no model yet and the server does not answer")
-            return self._decide(standing, action, version, context[action].tolist(), problem)
+            if not self._stock.left(self._clock()):
+                return self._unreported(action, problem or "there is no permit at hand, so nothing is reported")
+            return self._decide(standing, action, self._stock.take, version, context[action].tolist(), problem)
 
     def _choose_by_ticket(self, offers: ByTicket) -> Decision:
         asked = False
@@ -135,14 +155,13 @@ class Device:
                 standing = self._vault.standing()
                 if standing.recommendation is not None:
                     return self._unreported(recommendation_from(msgspec.json.decode(standing.recommendation), offers))
-                if (taken := self._vault.take_ticket(self._clock())) is not None:
-                    ticket, sent = taken
-                    action = action_from(msgspec.json.decode(sent), offers, size(self._terms.mechanism.domain))
+                if (ticket := self._stock.take(self._clock())) is not None:
+                    action = action_from(msgspec.json.decode(ticket.action), offers, size(self._terms.mechanism.domain))
                     self._last_offer = action
-                    return self._decide(standing, action, ticket, np.asarray(action).tolist())
+                    return self._decide(standing, action, lambda now: ticket, "", np.asarray(action).tolist())
                 if asked:
                     return self._unreported(self._any_action(), "there is no ticket and the server does not answer")
-            self._network.fetch_tickets(max(self._network.wanted, 1), self._clock())
+            self._network.fetch(max(self._stock.wanted, 1), self._clock())
             asked = True
 
     def _any_action(self) -> Any:
@@ -153,31 +172,23 @@ class Device:
             return self._entropy.below(len(actions))
         raise Unreachable(f"task {self.contract.id!r} has not offered any point yet and its server does not answer")
 
-    def _decide(self, standing: JoinedRow, action: Any, source: str, raw: Any, problem: str = "") -> Decision:
-        """Promise a report and pay for it, if there may be one."""
+    def _decide(
+        self, standing: JoinedRow, action: Any, take: Callable[[float], Any], version: str, raw: Any, problem: str = ""
+    ) -> Decision:
+        """Promise a report and pay for it, if there may be one; `take` is where its permit comes from."""
         terms, decision, now = self._terms, self._token(12), self._clock()
         refused = standing.opted_out or self._network.contract_changed or expired(self.contract, now)
         wanted = standing.open and not refused
         entry = self._account.debit(decision, terms.mechanism, now) if wanted else None
         if entry is None:
             return self._unreported(action, problem)
-        self._vault.promise(Pending(decision, entry, now, terms.gate, source, msgspec.msgpack.encode(raw)))
-        return Decision(decision, action, self._name(action), True, problem)
+        permit, data = take(now), msgspec.msgpack.encode(raw)
+        self._vault.promise(Pending(decision, entry, now, terms.gate, permit.permit, permit.nonce, version, data))
+        return Decision(decision, action, name_of(self.contract.offers, action), True, problem)
 
     def _unreported(self, action: Any, problem: str = "") -> Decision:
         self._vault.count("silent")
-        return Decision(NO_REPORT + self._token(12), action, self._name(action), False, problem)
-
-    def _baseline(self, baseline: int | str, number: int) -> int:
-        names = self.contract.offers.actions
-        index = names.index(baseline) if baseline in names else baseline
-        if isinstance(index, int) and 0 <= index < number:
-            return index
-        raise ConfigurationError(f"the baseline must be one of {number} actions, got {baseline!r}")
-
-    def _name(self, action: Any) -> str:
-        names, numbers = self.contract.offers.actions, action if isinstance(action, tuple) else (action,)
-        return ", ".join(names[number] for number in numbers) if names else ""
+        return Decision(NO_REPORT + self._token(12), action, name_of(self.contract.offers, action), False, problem)
 
     # --- observing and sending ---------------------------------------------------------------------------------------
 
@@ -203,8 +214,10 @@ class Device:
         deadline = pending.at + self.contract.reward.wait
         late = self._clock() > deadline
         message, notes = message_of(self._terms, self._network.models, pending, NOT_OBSERVED if late else reward)
-        payload = privatise(self._terms.mechanisms[pending.gate], message, self._entropy)
-        report = document_of(self._terms, pending, self._token(REPORT_ID_BYTES), to_text(payload))
+        mechanism = self._terms.mechanisms[pending.gate]
+        coin = coin_of(from_text(pending.permit), from_text(pending.nonce))
+        drawn = privatise(mechanism, message, self._entropy, coin)
+        report = document_of(self._terms, pending, drawn[mechanism.coin_size :])
         due = deadline + self._entropy.below(1000 * self.contract.delay + 1) / 1000  # whenever the reward came
         with self._vault.transaction():
             if not self._vault.finish(pending, report, due):
@@ -223,7 +236,7 @@ class Device:
             for decision in self._vault.overdue(now - self.contract.reward.wait):
                 self.observe(decision, NOT_OBSERVED)
             acknowledged, refused = self._network.deliver(now, force=force)
-            self._network.renew(now)
+            self._network.renew(now, reporting=self.budget().reports_left > 0)
             self._vault.tidy()
             return Sent(acknowledged, refused, len(self._vault.outbox()))
 
@@ -261,26 +274,11 @@ class Device:
 
     def start(self, every: float = 15.0) -> None:
         """Call `send` again and again in a thread of its own."""
-        if self._thread is None:
-            self._stopping.clear()
-            self._thread = threading.Thread(target=self._run, args=(every,), name="sottovoce", daemon=True)
-            self._thread.start()
-
-    def _run(self, every: float) -> None:
-        while True:
-            try:
-                self.send()
-            except sqlite3.OperationalError as error:  # a full disk, a busy file: nothing was sent, try again
-                log.warning("task %s: %s", self.contract.id, error)
-            if self._stopping.wait(every):
-                return
+        self._background.start(every)
 
     def stop(self) -> None:
         """End the thread; what waits stays in the outbox."""
-        self._stopping.set()
-        if self._thread is not None:
-            self._thread.join()
-            self._thread = None
+        self._background.stop()
 
     def close(self) -> None:
         """Stop, and close the file."""

@@ -4,16 +4,19 @@ import http.client
 import threading
 import weakref
 from collections.abc import Mapping
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeVar
 from urllib.parse import urlsplit
 
-from sottovoce.protocol.errors import ConfigurationError
+import msgspec
+
+from sottovoce.protocol.errors import ConfigurationError, WireError
 
 LARGEST_ANSWER = 2**25
 """Bytes that a device reads of one answer."""
 
 
 Headers = Mapping[str, str] | None
+Kind = TypeVar("Kind")
 
 
 class Response(NamedTuple):
@@ -22,6 +25,21 @@ class Response(NamedTuple):
     status: int
     headers: Mapping[str, str] = {}
     body: bytes = b""
+
+
+def asked(answer: Response) -> Response:
+    """The answer, if it is one."""
+    if answer.status != 200:
+        raise WireError(f"the server answered with status {answer.status}")
+    return answer
+
+
+def read(answer: Response, kind: type[Kind]) -> Kind:
+    """The body as this type, or `WireError`."""
+    try:
+        return msgspec.json.decode(answer.body, type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise WireError(f"not an answer of this protocol: {error}") from error
 
 
 class Transport(Protocol):

@@ -12,7 +12,8 @@ from typing import Any
 import msgspec
 
 from sottovoce.client.ledger import Limits
-from sottovoce.client.vault import FILE, JoinedRow, LedgerRow, Vault
+from sottovoce.client.tables import JoinedRow, LedgerRow
+from sottovoce.client.vault import FILE, Vault
 from sottovoce.privacy.accounting import Ledger, Spent
 from sottovoce.protocol.budget import Budget
 from sottovoce.protocol.contract import contract_from, digest_of

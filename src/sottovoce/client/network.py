@@ -8,17 +8,18 @@ from typing import Any
 
 import msgspec
 
-from sottovoce.client.http import Response, Transport
+from sottovoce.client.http import Response, Transport, asked, read
 from sottovoce.client.ledger import Limits
-from sottovoce.client.terms import Terms, accept, action_from, expired, recommendation_from
-from sottovoce.client.vault import OutboxRow, Vault
-from sottovoce.privacy.domains import size
+from sottovoce.client.permits import Stock
+from sottovoce.client.tables import OutboxRow
+from sottovoce.client.terms import Terms, accept, expired
+from sottovoce.client.vault import Vault
 from sottovoce.privacy.drawing import Entropy
-from sottovoce.protocol.contract import DAY, ByModel, ByTicket, digest_of
+from sottovoce.protocol.contract import DAY, ByModel, digest_of
 from sottovoce.protocol.errors import ConfigurationError, ContractChanged, ContractRefused, Unreachable, WireError
 from sottovoce.protocol.offers import model_from, version_of
 from sottovoce.protocol.problems import problem_from
-from sottovoce.protocol.wire import LARGEST_OFFERS, Offers, OffersRequest, TaskStatus, Verdicts
+from sottovoce.protocol.wire import TaskStatus, Verdicts
 
 BATCH = 100
 """Reports in one request."""
@@ -26,8 +27,6 @@ SUSPICIOUS = {"bad-gate", "bad-payload", "unknown-version"}
 """Verdicts after which the device looks at the contract and the model again."""
 FRESH = 60.0
 """Seconds that an answer is fresh when the server does not say."""
-FOREVER = 2**53
-"""Seconds that a ticket may claim to be valid."""
 LONGEST_BACKOFF = 3600.0
 LONGEST_RETRY_AFTER = 86400.0
 
@@ -77,8 +76,7 @@ class Network:
         self._backoff = Backoff(entropy)
         self._asked_again = -math.inf
         """When the status must be asked for again."""
-        self.wanted = 0
-        """Tickets to keep ready."""
+        self.stock = Stock(vault, terms, transport, entropy)
         self.contract_changed = False
         """Then nothing is promised any more."""
         self.models: dict[str, Any] = {}
@@ -132,18 +130,19 @@ class Network:
 
     # --- in ----------------------------------------------------------------------------------------------------------
 
-    def renew(self, now: float) -> None:
-        """What is old is asked for again: the status, with it the model; and tickets."""
+    def renew(self, now: float, *, reporting: bool) -> None:
+        """What is old is asked for again: the status, with it the model; and permits or tickets that may be used."""
         if now >= self._asked_again:
             self.ask_status(now)
-        if self.wanted and (missing := self.wanted - self._vault.tickets_left(now)) > 0:
-            self.fetch_tickets(missing, now)
+        if reporting and (number := self.stock.due(now)):
+            self.fetch(number, now)
 
     def ask_status(self, now: float) -> None:
         self._try(lambda: self._ask_status(now), now)
 
-    def fetch_tickets(self, number: int, now: float) -> None:
-        self._try(lambda: self._fetch_tickets(number), now)
+    def fetch(self, number: int, now: float) -> None:
+        """So many permits or tickets."""
+        self._try(lambda: self.stock.fetch(number), now)
 
     def _try(self, work: Callable[[], None], now: float) -> None:
         """Use the network unless it failed just now."""
@@ -157,8 +156,8 @@ class Network:
 
     def _ask_status(self, now: float) -> None:
         """A contract that changes under a running device ends its reports; the next start refuses it."""
-        answer = _asked(self._transport.request("GET", self._path))
-        status = _read(answer, TaskStatus)
+        answer = asked(self._transport.request("GET", self._path))
+        status = read(answer, TaskStatus)
         if status.digest != self._terms.digest:
             log.warning("the contract of task %s has changed: no more reports", status.id)
             self.contract_changed = True
@@ -172,7 +171,7 @@ class Network:
         self._asked_again = now + (max_age(answer.headers) if often else DAY)
 
     def _fetch_model(self) -> None:
-        body = _asked(self._transport.request("GET", f"{self._path}/model")).body
+        body = asked(self._transport.request("GET", f"{self._path}/model")).body
         version = version_of(body)
         self._know(version, body)
         with self._vault.transaction():
@@ -183,26 +182,6 @@ class Network:
         if isinstance(self._offers, ByModel):
             self.models[version] = model_from(body, self._offers.model, self._offers.dimension)
             self.newest = version
-
-    def _fetch_tickets(self, number: int) -> None:
-        assert isinstance(self._offers, ByTicket)
-        wanted = msgspec.json.encode(OffersRequest(count=min(number, LARGEST_OFFERS)))
-        answer = self._transport.request("POST", f"{self._path}/offers", wanted)
-        if problem_from(answer.body).name == "task-paused":
-            self._vault.set(open=False)
-        found = _read(_asked(answer), Offers)
-        with self._vault.transaction():
-            if found.done:
-                recommendation_from(found.recommendation, self._offers)
-                self._vault.set(recommendation=msgspec.json.encode(found.recommendation))
-            for offer in found.offers[:number]:
-                try:
-                    action_from(offer.action, self._offers, size(self._terms.mechanism.domain))
-                except WireError:
-                    self._vault.count("bad_offers")
-                    continue
-                self._vault.put_ticket(offer.ticket, msgspec.json.encode(offer.action), min(offer.expires, FOREVER))
-            self._vault.set(open=True)
 
 
 class Backoff:
@@ -234,7 +213,7 @@ def fates_of(answer: Response, number: int) -> list[str] | float:
     problem, after = problem_from(answer.body).name, answer.headers.get("retry-after", "")
     if answer.status == 200:
         try:
-            verdicts = _read(answer, Verdicts).verdicts
+            verdicts = read(answer, Verdicts).verdicts
         except WireError:
             return 0.0
         return list(verdicts) if len(verdicts) == number else 0.0
@@ -251,16 +230,3 @@ def max_age(headers: Mapping[str, str]) -> float:
     """
     found = re.search(r"max-age=(\d{1,9})", headers.get("cache-control", ""))
     return float(found[1]) if found else FRESH
-
-
-def _asked(answer: Response) -> Response:
-    if answer.status != 200:
-        raise WireError(f"the server answered with status {answer.status}")
-    return answer
-
-
-def _read(answer: Response, kind: Any) -> Any:
-    try:
-        return msgspec.json.decode(answer.body, type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise WireError(f"not an answer of this protocol: {error}") from error

@@ -15,87 +15,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from sottovoce.client.tables import FORMAT, SCHEMA, HeldPermit, JoinedRow, LedgerRow, OutboxRow, Pending
 from sottovoce.protocol.errors import ConfigurationError
 
 FILE = "device.sqlite"
-FORMAT = 2
-"""Format 1 was written by Sottovoce 0.1."""
-
-SCHEMA = """
-CREATE TABLE joined (
-    id INTEGER PRIMARY KEY, server TEXT NOT NULL, task TEXT NOT NULL, contract BLOB NOT NULL, limits BLOB NOT NULL,
-    mode TEXT NOT NULL DEFAULT 'live', open INTEGER NOT NULL DEFAULT 1, opted_out INTEGER NOT NULL DEFAULT 0,
-    recommendation BLOB, UNIQUE (server, task));
-CREATE TABLE models (
-    joined INTEGER NOT NULL, version TEXT NOT NULL, body BLOB NOT NULL, newest INTEGER NOT NULL,
-    PRIMARY KEY (joined, version)) WITHOUT ROWID;
-CREATE TABLE tickets (
-    id INTEGER PRIMARY KEY, joined INTEGER NOT NULL, ticket TEXT NOT NULL, action BLOB NOT NULL,
-    expires INTEGER NOT NULL);
-CREATE TABLE decisions (
-    id TEXT PRIMARY KEY, joined INTEGER NOT NULL, entry INTEGER NOT NULL, drawing INTEGER NOT NULL DEFAULT 0,
-    at REAL NOT NULL, gate INTEGER NOT NULL, source TEXT NOT NULL, raw BLOB NOT NULL) WITHOUT ROWID;
-CREATE TABLE ledger (
-    id INTEGER PRIMARY KEY AUTOINCREMENT, joined INTEGER NOT NULL, decision TEXT NOT NULL UNIQUE,
-    epsilon REAL NOT NULL, delta REAL NOT NULL, cost BLOB NOT NULL, hour INTEGER NOT NULL, fate TEXT NOT NULL);
-CREATE TABLE outbox (
-    id INTEGER PRIMARY KEY, joined INTEGER NOT NULL, entry INTEGER NOT NULL, report BLOB NOT NULL, due REAL NOT NULL);
-CREATE TABLE counts (
-    joined INTEGER NOT NULL, name TEXT NOT NULL, count INTEGER NOT NULL, PRIMARY KEY (joined, name)) WITHOUT ROWID;
-"""
-
 
 Row = TypeVar("Row", bound=NamedTuple)
-
-
-class JoinedRow(NamedTuple):
-    """A task that was joined. `contract` are the bytes that were pinned."""
-
-    id: int
-    server: str
-    task: str
-    contract: bytes
-    limits: bytes
-    mode: str
-    open: int
-    opted_out: int
-    recommendation: bytes | None
-    """Of a task that knows enough; None before."""
-
-
-class Pending(NamedTuple):
-    """A decision whose report was promised. Raw data is kept here until its one report is drawn."""
-
-    id: str
-    entry: int
-    """In the ledger."""
-    at: float
-    gate: int
-    source: str
-    """The model's version, or the ticket."""
-    raw: bytes
-    """The chosen features, or the action of the ticket."""
-
-
-class LedgerRow(NamedTuple):
-    """What one report cost. Rows are added, never taken back."""
-
-    id: int
-    joined: int
-    epsilon: float
-    delta: float
-    cost: bytes
-    hour: int
-    fate: str
-
-
-class OutboxRow(NamedTuple):
-    """One report as it will leave, and when it is due."""
-
-    id: int
-    entry: int
-    report: bytes
-    due: float
 
 
 class Vault:
@@ -115,7 +40,8 @@ class Vault:
         with self.transaction(flush=True):
             (found,) = self._db.execute("PRAGMA user_version").fetchone()
             if found not in (0, FORMAT):
-                writer = "Sottovoce 0.1" if found == 1 else "a newer version of Sottovoce"
+                older = "Sottovoce 0.1" if found == 1 else "an earlier version of Sottovoce"
+                writer = older if found < FORMAT else "a newer version of Sottovoce"
                 formats = f"format {found}, this version reads {FORMAT}"
                 raise ConfigurationError(f"{folder} was written by {writer} ({formats}); use another folder")
             for statement in [] if found else [*SCHEMA.split(";")[:-1], f"PRAGMA user_version = {FORMAT}"]:
@@ -201,22 +127,23 @@ class Vault:
         """Keep the newest model; it replaces all that no open decision needs."""
         self.run("UPDATE models SET newest = 0 WHERE joined = ?", self.id)
         self.run("INSERT OR REPLACE INTO models VALUES (?, ?, ?, 1)", self.id, version, body)
-        needed = "SELECT source FROM decisions WHERE joined = ?"
+        needed = "SELECT version FROM decisions WHERE joined = ?"
         old = f"joined = ? AND newest = 0 AND version NOT IN ({needed})"
         self.run(f"DELETE FROM models WHERE {old}", self.id, self.id)
 
-    def tickets_left(self, now: float) -> int:
-        return self.run("SELECT count(*) FROM tickets WHERE joined = ? AND expires > ?", self.id, now)[0][0]
+    def permits_left(self, until: float) -> int:
+        """How many permits or tickets are valid until then."""
+        return self.run("SELECT count(*) FROM permits WHERE joined = ? AND expires > ?", self.id, until)[0][0]
 
-    def take_ticket(self, now: float) -> tuple[str, bytes] | None:
-        """The next ticket and its action, first come, first used."""
-        self.run("DELETE FROM tickets WHERE joined = ? AND expires <= ?", self.id, now)
-        first = "SELECT id FROM tickets WHERE joined = ? ORDER BY id LIMIT 1"
-        taken = self.run(f"DELETE FROM tickets WHERE id = ({first}) RETURNING ticket, action", self.id)
-        return taken[0] if taken else None
+    def take_permit(self, until: float) -> HeldPermit | None:
+        """The oldest permit that is valid until then. Those that are not are thrown away: no draw was made for them."""
+        self.run("DELETE FROM permits WHERE joined = ? AND expires <= ?", self.id, until)
+        first = "SELECT id FROM permits WHERE joined = ? ORDER BY id LIMIT 1"
+        taken = self.run(f"DELETE FROM permits WHERE id = ({first}) RETURNING permit, nonce, action", self.id)
+        return HeldPermit(*taken[0]) if taken else None
 
-    def put_ticket(self, ticket: str, action: bytes, expires: int) -> None:
-        self._insert("tickets", ticket=ticket, action=action, expires=expires)
+    def put_permit(self, held: HeldPermit, expires: int) -> None:
+        self._insert("permits", **held._asdict(), expires=expires)
 
     # --- decisions ---------------------------------------------------------------------------------------------------
 

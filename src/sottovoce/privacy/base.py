@@ -47,7 +47,8 @@ class Law(Protocol):
 class Mechanism(Protocol):
     """A frozen dataclass of the domain, the budget and the numbers that keep it. Its docstring is the proof.
 
-    - `report_size`: bytes of every report, whatever it says.
+    - `coin_size`: bytes of public randomness that a report answers; 0 where it needs none.
+    - `report_size`: bytes that the device adds, whatever it says. A whole report is the coin and these.
     - `verify`: raise BrokenPromise unless the numbers keep the budget.
     - `cost`: what one report spends, as the accounting counts it.
     - `check`: raise WireError for bytes of the right length that no device would send.
@@ -60,6 +61,8 @@ class Mechanism(Protocol):
     def domain(self) -> Domain: ...
     @property
     def budget(self) -> Budget: ...
+    @property
+    def coin_size(self) -> int: ...
     @property
     def report_size(self) -> int: ...
     def verify(self) -> None: ...

@@ -31,7 +31,7 @@ class SystemEntropy:
 
 SYSTEM: Entropy = SystemEntropy()
 
-DRAWS: dict[str, Callable[[Any, Any, Entropy], bytes]] = {
+DRAWS: dict[str, Callable[[Any, Any, Entropy, bytes], bytes]] = {
     "levels": draw_level,
     "sphere": draw_candidate,
     "gaussian": draw_gaussian,
@@ -39,8 +39,11 @@ DRAWS: dict[str, Callable[[Any, Any, Entropy], bytes]] = {
 }
 
 
-def privatise(mechanism: Mechanism, message: Any, entropy: Entropy = SYSTEM) -> bytes:
-    """One private report of one message, as bytes.
+def privatise(mechanism: Mechanism, message: Any, entropy: Entropy = SYSTEM, coin: bytes | None = None) -> bytes:
+    """One private report of one message, as bytes: the coin that it answers, if any, and what was drawn.
+
+    A live device gets the coin from its permit (`protocol.permits`); without one it is tossed here, before the message
+    is looked at.
 
     >>> from sottovoce import Budget, Interval, calibrate
     >>> domain = Interval(0.0, 1.0)
@@ -53,4 +56,8 @@ def privatise(mechanism: Mechanism, message: Any, entropy: Entropy = SYSTEM) -> 
         raise BadInput(f"the message must have {size(mechanism.domain)} numbers, got shape {message.shape}")
     if not mechanism.domain.contains(message):
         raise BadInput(f"the message is outside {mechanism.domain}; form it with that domain's embed")
-    return DRAWS[name_of(mechanism)](mechanism, message, entropy)
+    if mechanism.coin_size:
+        coin = entropy.octets(mechanism.coin_size) if coin is None else coin[: mechanism.coin_size]
+    else:
+        coin = b""
+    return coin + DRAWS[name_of(mechanism)](mechanism, message, entropy, coin)

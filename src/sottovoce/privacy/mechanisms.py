@@ -132,8 +132,8 @@ def check(mechanism: Mechanism, report: bytes) -> None:
 
     That is a wrong length, a level or candidate that there is not, or too much noise.
     """
-    if len(report) != mechanism.report_size:
-        raise WireError(f"this task's reports have {mechanism.report_size} bytes, got {len(report)}")
+    if len(report) != (whole := mechanism.coin_size + mechanism.report_size):
+        raise WireError(f"this task's reports have {whole} bytes, got {len(report)}")
     mechanism.check(report)
 
 

@@ -21,8 +21,8 @@ from sottovoce.protocol.fields import Field, width_of
 from sottovoce.protocol.links import Link
 from sottovoce.protocol.strict import Strict, decoded
 
-FORMAT = 2
-"""Of the contract and of the wire. Sottovoce 0.1 had no number here."""
+FORMAT = 3
+"""Of the contract and of the wire. Sottovoce 0.1 had no number here; in 2 there were no permits."""
 
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 DAY = 86400

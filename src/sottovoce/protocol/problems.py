@@ -14,6 +14,7 @@ PROBLEMS = {
     "wrong-kind": (409, "This task does not work that way"),
     "task-paused": (409, "The task is paused"),
     "task-expired": (409, "The task has expired"),
+    "task-done": (409, "The task knows enough"),
     "too-late": (409, "The task has private reports already"),
     "too-large": (413, "The request is too large"),
     "unsupported-type": (415, "The body must be JSON or MessagePack"),

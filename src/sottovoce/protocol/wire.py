@@ -1,7 +1,8 @@
 """What travels over HTTP, as strict data: unknown fields are refused. Payloads are base64url of fixed length.
 
-Every report of a task has the same length, whatever the person did. A report to a task with a model names no action,
-no person and no time; one to a task with tickets brings its ticket back, because there the server chose the action.
+Every report of a task has the same length, whatever the person did. Each brings back a permit and reveals its nonce
+(`permits`). A report to a task with a model names no action, no person and no time; in a task with tickets the permit
+is a ticket, because there the server chose the action.
 """
 
 from typing import Annotated, Any, Literal
@@ -11,22 +12,20 @@ from msgspec import Meta
 
 from sottovoce.protocol.strict import Strict
 
-REPORT_ID_BYTES = 16
 LARGEST_BATCH = 1000
 """Reports in one request."""
 LARGEST_BODY = 512 * 1024
 """Bytes of one request."""
 LARGEST_OFFERS = 100
-"""Tickets in one request."""
+"""Tickets or permits in one request."""
 
 Verdict = Literal[
     "accepted",
     "duplicate",
     "bad-gate",
-    "bad-id",
     "bad-payload",
-    "bad-ticket",
-    "expired-ticket",
+    "bad-permit",
+    "expired-permit",
     "unknown-version",
     "task-expired",
     "task-paused",
@@ -39,14 +38,16 @@ class TicketReport(Strict, frozen=True, kw_only=True):
     """A report to a task with tickets."""
 
     ticket: str
+    nonce: str
     gate: int
     payload: str
 
 
 class ModelReport(Strict, frozen=True, kw_only=True):
-    """A report to a task with a model. The id is random and belongs to the report, not to the person."""
+    """A report to a task with a model."""
 
-    id: str
+    permit: str
+    nonce: str
     version: str
     gate: int
     payload: str
@@ -66,8 +67,22 @@ class Verdicts(Strict, frozen=True, kw_only=True):
     verdicts: list[Verdict]
 
 
-class OffersRequest(Strict, frozen=True, kw_only=True):
-    count: Annotated[int, Meta(ge=1, le=LARGEST_OFFERS)] = 1
+class Commitments(Strict, frozen=True, kw_only=True):
+    """A request for as many tickets or permits: the SHA-256 of the nonce of each."""
+
+    commitments: Annotated[list[str], Meta(min_length=1, max_length=LARGEST_OFFERS)]
+
+
+class Permit(Strict, frozen=True, kw_only=True):
+    """What a report to a task with a model brings back."""
+
+    permit: str
+    expires: int
+    """Seconds since 1970."""
+
+
+class Permits(Strict, frozen=True, kw_only=True):
+    permits: list[Permit]
 
 
 class TicketOffer(Strict, frozen=True, kw_only=True):

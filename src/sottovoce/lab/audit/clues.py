@@ -62,24 +62,24 @@ def joined(parts: Sequence[Clues]) -> Clues:
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
-def codebooks(seeds: Sequence[bytes], count: int, dimension: int) -> NDArray[np.int64]:
-    """All candidates of many seeds at once, which is faster than one by one: seed, candidate, coordinate.
+def codebooks(coins: Sequence[bytes], count: int, dimension: int) -> NDArray[np.int64]:
+    """All candidates of many coins at once, which is faster than one by one: coin, candidate, coordinate.
 
-    >>> bool(np.all(codebooks([bytes(12)], 5, 3)[0] == codebook.candidates(bytes(12), np.arange(5), 3)))
+    >>> bool(np.all(codebooks([bytes(12)], 6, 3)[0] == codebook.candidates(bytes(12), np.arange(6), 3)))
     True
     """
-    indices = np.tile(np.arange(count), len(seeds))
-    books = codebook.candidates(b"".join(seed * count for seed in seeds), indices, dimension)
-    return books.reshape(len(seeds), count, dimension)
+    indices = np.tile(np.arange(count), len(coins))
+    books = codebook.candidates(b"".join(coin * count for coin in coins), indices, dimension)
+    return books.reshape(len(coins), count, dimension)
 
 
 def cap_threshold(mechanism: Sphere) -> float:
     """The score above which a codebook has `cap` candidates on average.
 
     >>> from sottovoce import Ball, Budget, calibrate
-    >>> mechanism = calibrate("sphere", Ball(2), Budget(1.0))       # a cap of 97 in 256; in R^3 cosines are uniform
-    >>> round(cap_threshold(mechanism) / codebook.FIXED_POINT, 2) == round(1 - 2 * 97 / 256, 2)
-    True
+    >>> mechanism = calibrate("sphere", Ball(2), Budget(2.0))       # a cap of 1 in 4; in R^3 cosines are uniform
+    >>> round(cap_threshold(mechanism) / codebook.FIXED_POINT, 2)
+    0.5
     """
     inner, mass, _ = inner_products(mechanism.dimension, mechanism.candidates, mechanism.cap)
     place = int(np.searchsorted(np.cumsum(mass), mechanism.cap / mechanism.candidates))
@@ -105,7 +105,7 @@ def _sums(owner: NDArray[np.int64], count: int, per_report: NDArray[np.float64])
 
 def _place(mechanism: Mechanism, messages: Messages, transcripts: Sequence[bytes]) -> NDArray[np.float64]:
     """The server's estimate along the line from person 1 to person 0."""
-    owner, reports = _reports(transcripts, mechanism.report_size)
+    owner, reports = _reports(transcripts, mechanism.coin_size + mechanism.report_size)
     along = mechanism.decode(reports) @ (messages[0] - messages[1]) if reports else np.zeros(0)
     return _sums(owner, len(transcripts), along)
 
@@ -116,7 +116,7 @@ def _sphere_clues(mechanism: Sphere, messages: Messages, transcripts: Sequence[b
 
 
 def _batch_clues(mechanism: Sphere, messages: Messages, transcripts: Sequence[bytes]) -> Clues:
-    width = mechanism.report_size
+    width = mechanism.coin_size + mechanism.report_size
     owner, reports = _reports(transcripts, width)
     ranks, best, loss = _standing(mechanism, messages, reports)
     inside, deep = (ranks < mechanism.cap).astype(float), (ranks < mechanism.cap / 2).astype(float)
@@ -125,7 +125,7 @@ def _batch_clues(mechanism: Sphere, messages: Messages, transcripts: Sequence[by
     return {
         "index in the cap": total(inside[:, 0] - inside[:, 1]),
         "index in the inner half of the cap": total(deep[:, 0] - deep[:, 1]),
-        "nearest candidate of the seed": total(best[:, 0] - best[:, 1]),
+        "nearest candidate of the coin": total(best[:, 0] - best[:, 1]),
         "likelihood of a threshold cap": total(loss),
         "bytes after the report": _tail_clue(tails, owner, ranks),
     }
@@ -134,13 +134,13 @@ def _batch_clues(mechanism: Sphere, messages: Messages, transcripts: Sequence[by
 def _standing(
     mechanism: Sphere, messages: Messages, reports: Sequence[bytes]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """For each message, the rank of the index sent and the seed's best score; and the log ratio of a threshold cap."""
+    """For each message, the rank of the index sent and the coin's best score; and the log ratio of a threshold cap."""
     count = mechanism.candidates
     lifted = np.stack([codebook.lift(message, mechanism.domain.radius) for message in messages]).astype(float)
-    seeds = [report[: codebook.SEED_BYTES] for report in reports]
-    sent = np.array([int.from_bytes(report[codebook.SEED_BYTES :], "big") for report in reports], dtype=int)
+    coins = [report[: codebook.COIN_BYTES] for report in reports]
+    sent = np.array([int.from_bytes(report[codebook.COIN_BYTES :], "big") for report in reports], dtype=int)
     sent = np.minimum(sent, count - 1)[:, None, None]
-    books = codebooks(seeds, count, lifted.shape[1]).astype(float)
+    books = codebooks(coins, count, lifted.shape[1]).astype(float)
     scores = (books @ lifted.T) / np.sqrt(np.sum(books * books, axis=2))[:, :, None]  # report, candidate, message
     own = np.take_along_axis(scores, sent, axis=1)
     nearer = (scores > own) | ((scores == own) & (np.arange(count)[None, :, None] < sent))

@@ -30,7 +30,7 @@ def _half_noise(mechanism: Mechanism, raw: Raw) -> bytes:
 
 def _unverified(mechanism: Mechanism, raw: Raw) -> bytes:
     """A device that never checks whether its numbers keep the promise."""
-    return DRAWS[name_of(mechanism)](mechanism, embed(mechanism, raw), SYSTEM)
+    return DRAWS[name_of(mechanism)](mechanism, embed(mechanism, raw), SYSTEM, b"")
 
 
 def _missing_clip(mechanism: Laplace, raw: Raw) -> bytes:
@@ -44,33 +44,33 @@ def _seeded(mechanism: Mechanism, raw: Raw) -> bytes:
     return privatise(mechanism, embed(mechanism, raw), _SEEDED)
 
 
-def _redrawn_seed(mechanism: Sphere, raw: Raw) -> bytes:
-    """A new seed until some candidate is near enough to the message: now the seed itself depends on the message."""
+def _redrawn_coin(mechanism: Sphere, raw: Raw) -> bytes:
+    """A new coin until some candidate is near enough to the message: now the coin itself depends on the message."""
     lifted = codebook.lift(embed(mechanism, raw), mechanism.domain.radius)
     while True:
         report = honest(mechanism, raw)
-        nearest = codebook.scores(report[: codebook.SEED_BYTES], lifted, mechanism.candidates).max()
-        if nearest >= 0.994 * codebook.FIXED_POINT:  # the median, for 256 candidates in three dimensions
+        nearest = codebook.scores(report[: codebook.COIN_BYTES], lifted, mechanism.candidates).max()
+        if nearest >= 0.5 * codebook.FIXED_POINT:  # the median, for one pair in three dimensions
             return report
 
 
 def _threshold_cap(mechanism: Sphere, raw: Raw) -> bytes:
     """The cap is everything near enough, not exactly `cap` candidates: the normaliser depends on the message."""
-    seed = SYSTEM.octets(codebook.SEED_BYTES)
+    coin = SYSTEM.octets(codebook.COIN_BYTES)
     lifted = codebook.lift(embed(mechanism, raw), mechanism.domain.radius)
-    near = codebook.scores(seed, lifted, mechanism.candidates) >= cap_threshold(mechanism)
+    near = codebook.scores(coin, lifted, mechanism.candidates) >= cap_threshold(mechanism)
     weights = [mechanism.inside if n else mechanism.outside for n in near]
     draw = SYSTEM.below(sum(weights))
     index = next(i for i in range(len(weights)) if draw < sum(weights[: i + 1]))
-    return seed + pack([index], 2)
+    return coin + pack([index], mechanism.report_size)
 
 
 def _sent_rank(mechanism: Sphere, raw: Raw) -> bytes:
     """An honest report, and with it how near the candidate was."""
     report = honest(mechanism, raw)
-    seed, index = report[: codebook.SEED_BYTES], int.from_bytes(report[codebook.SEED_BYTES :], "big")
+    coin, index = report[: codebook.COIN_BYTES], int.from_bytes(report[codebook.COIN_BYTES :], "big")
     lifted = codebook.lift(embed(mechanism, raw), mechanism.domain.radius)
-    order = codebook.ranking(seed, lifted, mechanism.candidates)
+    order = codebook.ranking(coin, lifted, mechanism.candidates)
     return report + pack([order.tolist().index(index)], 2)
 
 
@@ -104,8 +104,9 @@ def planted_subjects() -> list[Subject]:
     levels, laplace = (calibrate(name, Interval(), Budget(1.0)) for name in ("levels", "laplace"))
     gaussian, sphere = calibrate("gaussian", Interval(), Budget(1.0, 1e-5)), calibrate("sphere", Ball(2), Budget(1.0))
     classical = calibrate("gaussian", Interval(), Budget(20.0, 1e-5), "classical")
-    # Few candidates, half of them in the cap: then the size of a threshold cap varies most from seed to seed.
-    small = replace(calibrate_sphere(Ball(2), Budget(2.0)), candidates=4, cap=2)
+    # Few candidates, a quarter of them in the cap: then the size of a threshold cap varies most from coin to coin.
+    small = replace(calibrate_sphere(Ball(2), Budget(2.0)), candidates=8, cap=2)
+    across = (((1.0, 0.0),), ((0.0, 1.0),))  # for opposite messages the pairs of a coin are equally near
 
     def broken(bug: str, sender: Sender, mechanism: Mechanism, effort: float = 0.1) -> Subject:
         people = most_different(mechanism.domain)
@@ -116,7 +117,7 @@ def planted_subjects() -> list[Subject]:
         broken("classical formula", _unverified, classical),
         replace(broken("missing clip", _missing_clip, laplace), people=((0.0,), (3.0,))),
         *(broken("seeded randomness", _seeded, mechanism) for mechanism in (levels, sphere)),
-        broken("redrawn seed", _redrawn_seed, sphere, effort=0.05),
+        replace(broken("redrawn coin", _redrawn_coin, sphere, effort=0.05), people=across),
         broken("threshold cap", _threshold_cap, small, effort=0.2),
         broken("rank sent along", _sent_rank, sphere, effort=0.05),
         broken("second report", _second_report, sphere, effort=0.05),

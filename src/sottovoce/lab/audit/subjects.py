@@ -34,8 +34,8 @@ def embed(mechanism: Mechanism, raw: Raw) -> NDArray[np.float64]:
 def honest(mechanism: Mechanism, raw: Raw) -> bytes:
     """What a device of ours sends: one report, through the gate.
 
-    >>> len(honest(calibrate("sphere", Ball(2), Budget(1.0)), ((1.0, 0.0),)))
-    14
+    >>> len(honest(calibrate("sphere", Ball(2), Budget(1.0)), ((1.0, 0.0),)))  # twelve bytes of coin, one of its own
+    13
     """
     return privatise(mechanism, embed(mechanism, raw))
 

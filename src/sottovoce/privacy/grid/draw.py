@@ -13,11 +13,11 @@ from sottovoce.privacy.grid.mechanism import OnGrid
 from sottovoce.protocol.codec import pack
 
 
-def draw_gaussian(mechanism: OnGrid, message: NDArray[np.float64], entropy: Entropy) -> bytes:
+def draw_gaussian(mechanism: OnGrid, message: NDArray[np.float64], entropy: Entropy, coin: bytes = b"") -> bytes:
     return on_grid(mechanism, message, [discrete_gaussian(RESOLUTION, entropy) for _ in message])
 
 
-def draw_laplace(mechanism: OnGrid, message: NDArray[np.float64], entropy: Entropy) -> bytes:
+def draw_laplace(mechanism: OnGrid, message: NDArray[np.float64], entropy: Entropy, coin: bytes = b"") -> bytes:
     return on_grid(mechanism, message, [discrete_laplace(RESOLUTION, entropy) for _ in message])
 
 

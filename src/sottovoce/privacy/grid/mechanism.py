@@ -30,6 +30,8 @@ class OnGrid(ABC):
     budget: Budget
     scales: tuple[float, ...]
 
+    coin_size = 0
+
     @abstractmethod
     def farthest(self, surprise: float) -> float:
         """No noise is farther out than so many scales, but for a probability of 2 exp(-surprise)."""

@@ -11,7 +11,7 @@ RESOLUTION = 2**40
 """Places between two neighbouring levels; the rounding of a place costs accuracy, never privacy."""
 
 
-def draw(mechanism: Levels, message: NDArray[np.float64], entropy: Entropy) -> bytes:
+def draw(mechanism: Levels, message: NDArray[np.float64], entropy: Entropy, coin: bytes = b"") -> bytes:
     """Round at random to a neighbouring level, then answer truthfully or not."""
     last = mechanism.levels - 1
     place = min(last * RESOLUTION, max(0, round((float(message[0]) + 1) / 2 * last * RESOLUTION)))

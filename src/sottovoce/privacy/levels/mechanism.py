@@ -34,6 +34,8 @@ class Levels:
     keep: int
     flip: int
 
+    coin_size = 0
+
     @property
     def total(self) -> int:
         """The sum of all weights, W."""

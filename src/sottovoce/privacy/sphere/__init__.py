@@ -1,1 +1,1 @@
-"""The sphere codebook: fourteen bytes for a vector of any length. The numbers and the proof are in `mechanism`."""
+"""The sphere codebook: one byte for a vector of any length. The numbers and the proof are in `mechanism`."""

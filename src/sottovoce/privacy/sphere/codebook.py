@@ -1,8 +1,8 @@
-"""The public codebook of the sphere mechanism: a seed names its unit vectors, the same on every machine.
+"""The public codebook of the sphere mechanism: a coin names its unit vectors, the same on every machine.
 
-Integers throughout: Threefry turns (seed, candidate, block) into eight bytes, each byte into an integer of `NORMAL`. A
-candidate is that integer vector over its norm. Scores are an exact integer over one correctly rounded square root, so
-two languages rank alike.
+Candidates come in pairs of opposite vectors: 2 p and 2 p + 1 are pair p and its negative. Integers throughout: Threefry
+turns (coin, pair, block) into eight bytes, each byte into an integer of `NORMAL`. A candidate is that integer vector
+over its norm. Scores are an exact integer over one correctly rounded square root, so two languages rank alike.
 """
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sottovoce.privacy.sphere.normal_table import OUTERMOST, UPPER
 from sottovoce.privacy.threefry import threefry
 
-SEED_BYTES = 12
+COIN_BYTES = 12
 """Eight bytes of key and four of counter."""
 
 NORMAL: NDArray[np.int64] = np.array([-n for n in reversed(UPPER)] + list(UPPER))
@@ -27,14 +27,20 @@ FIXED_POINT = 2**15
 """The lifted message is rounded to multiples of 1 / FIXED_POINT before it is compared with candidates."""
 
 
-def candidates(seed: bytes, indices: NDArray[np.int64], dimension: int) -> NDArray[np.int64]:
-    """The integer vectors of these candidates, one a row; of one codebook, or of one each (as many seeds, joined).
+def candidates(coin: bytes, indices: NDArray[np.int64], dimension: int) -> NDArray[np.int64]:
+    """The integer vectors of these candidates, one a row; of one codebook, or of one each (as many coins, joined).
 
-    >>> candidates(bytes(12), np.arange(2), 3).shape
-    (2, 3)
+    >>> first, second = candidates(bytes(12), np.arange(2), 3)
+    >>> first.tolist() == (-second).tolist()
+    True
     """
+    return pairs(coin, indices >> 1, dimension) * np.where(indices & 1, -1, 1)[:, None]
+
+
+def pairs(coin: bytes, indices: NDArray[np.int64], dimension: int) -> NDArray[np.int64]:
+    """The first vector of each of these pairs."""
     blocks = -(-dimension // 8)
-    words = np.frombuffer(seed, dtype=">u4").astype(np.uint32).reshape(-1, 3).T
+    words = np.frombuffer(coin, dtype=">u4").astype(np.uint32).reshape(-1, 3).T
     counters = (indices[:, None] * blocks + np.arange(blocks)).astype(np.uint32).ravel()
     x, y = _stream(words, np.repeat(np.arange(len(indices)), blocks), counters, 0)
     octets = np.stack([x, y], axis=1).astype("<u4").view(np.uint8).reshape(len(indices), blocks * 8)[:, :dimension]
@@ -48,20 +54,21 @@ def candidates(seed: bytes, indices: NDArray[np.int64], dimension: int) -> NDArr
 def _stream(
     words: NDArray[np.uint32], rows: NDArray[np.int64], counters: NDArray[np.uint32], stream: int
 ) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-    """Random words for each counter, by the seed of its row or by the only seed."""
+    """Random words for each counter, by the coin of its row or by the only coin."""
     left, right, second = words[:, rows] if words.shape[1] > 1 else words[:, 0]
     return threefry((left, right), counters, np.broadcast_to(second ^ np.uint32(stream), counters.shape))
 
 
-def scores(seed: bytes, lifted: NDArray[np.int64], count: int) -> NDArray[np.float64]:
+def scores(coin: bytes, lifted: NDArray[np.int64], count: int) -> NDArray[np.float64]:
     """How near each candidate is to the lifted message: integer inner product over the candidate's norm."""
-    codebook = candidates(seed, np.arange(count), len(lifted)).astype(np.float64)  # exact: far below 2^53
-    return (codebook @ lifted.astype(np.float64)) / np.sqrt(np.sum(codebook * codebook, axis=1))
+    vectors = pairs(coin, np.arange(count // 2), len(lifted)).astype(np.float64)  # exact: far below 2^53
+    first = (vectors @ lifted.astype(np.float64)) / np.sqrt(np.sum(vectors * vectors, axis=1))
+    return np.stack([first, -first], axis=1).ravel()
 
 
-def ranking(seed: bytes, lifted: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+def ranking(coin: bytes, lifted: NDArray[np.int64], count: int) -> NDArray[np.int64]:
     """Candidates from the nearest to the farthest, ties by index."""
-    return np.argsort(-scores(seed, lifted, count), kind="stable")
+    return np.argsort(-scores(coin, lifted, count), kind="stable")
 
 
 def lift(message: NDArray[np.float64], radius: float) -> NDArray[np.int64]:

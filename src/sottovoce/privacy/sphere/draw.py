@@ -9,11 +9,10 @@ from sottovoce.privacy.sphere.mechanism import Sphere
 from sottovoce.protocol.codec import pack
 
 
-def draw(mechanism: Sphere, message: NDArray[np.float64], entropy: Entropy) -> bytes:
-    """Draw the seed first, whatever the message; then one index by integer weights."""
-    seed = entropy.octets(codebook.SEED_BYTES)
-    order = codebook.ranking(seed, codebook.lift(message, mechanism.domain.radius), mechanism.candidates)
-    return seed + pack([int(order[_rank(mechanism, entropy)])], 2)
+def draw(mechanism: Sphere, message: NDArray[np.float64], entropy: Entropy, coin: bytes) -> bytes:
+    """The coin was tossed whatever the message; draw one index by integer weights."""
+    order = codebook.ranking(coin, codebook.lift(message, mechanism.domain.radius), mechanism.candidates)
+    return pack([int(order[_rank(mechanism, entropy)])], mechanism.report_size)
 
 
 def _rank(mechanism: Sphere, entropy: Entropy) -> int:

@@ -21,21 +21,29 @@ from sottovoce.protocol.errors import BrokenPromise, WireError
 LARGEST_CODEBOOK = 2**24
 """candidates * coordinates: what a contract may ask a device to compute."""
 
+MOST_BITS = 14
+"""Of a candidate's index, however large epsilon."""
+
 TABLE = 4096
 """Steps of the quantile table of the simulator."""
 
 
 @dataclass(frozen=True)
 class Sphere:
-    """The sphere codebook, for a message of bounded norm. Pure epsilon, a few bytes whatever the dimension.
+    """The sphere codebook, for a message of bounded norm. Pure epsilon, one byte whatever the dimension.
 
-    A fresh random seed defines `candidates` unit vectors; the `cap` nearest to the message (lifted to the sphere by one
-    slack coordinate) are the cap. Index i is sent with weight `inside` in the cap and `outside` elsewhere, integers.
+    A public coin defines `candidates` unit vectors in opposite pairs; the `cap` nearest to the message (lifted to the
+    sphere by one slack coordinate) are the cap. Index i is sent with weight `inside` in the cap and `outside`
+    elsewhere, integers.
 
-    *Proof.* Fix the seed: it is drawn before the message is looked at. Every message has exactly `cap` candidates of
+    *Proof.* Fix the coin: it is tossed before the message is looked at. Every message has exactly `cap` candidates of
     weight `inside` and candidates - cap of weight `outside`, so the normaliser is the same for all messages and two
-    probabilities of one (seed, i) differ by at most inside/outside <= e^epsilon. QED. No floating-point number, no
-    symmetry of the codebook and no honest server is needed: a wrong ranking costs accuracy, never privacy.
+    probabilities of one (coin, i) differ by at most inside/outside <= e^epsilon. QED. This holds for every coin, also
+    for one that a hostile server chose. No floating-point number and no symmetry of the codebook is needed: a wrong
+    ranking costs accuracy, never privacy.
+
+    Whoever forges a report chooses among the candidates of a coin that he did not choose. So there are few of them: a
+    bit for each unit of epsilon costs at most three tenths more variance than a large codebook (`docs/forgers.md`).
 
     Kin: PrivUnit (Bhowmick et al. 2018, arXiv 1812.00984); k-closest encoding (Isik et al. 2023, arXiv 2306.04924).
     """
@@ -58,7 +66,7 @@ class Sphere:
         verify_whole(self.candidates, self.cap, self.inside, self.outside)
         verify_weights(self.inside, self.outside, self.budget.epsilon)
         too_large = self.candidates * self.dimension > LARGEST_CODEBOOK
-        if not 1 <= self.cap < self.candidates <= 2**16 or too_large:
+        if not 1 <= self.cap <= self.candidates // 2 <= 2**15 or self.candidates % 2 or too_large:
             raise BrokenPromise(
                 f"a codebook of {self.candidates} candidates with a cap of {self.cap} is not one we compute"
             )
@@ -66,24 +74,26 @@ class Sphere:
     def cost(self) -> Spent:
         return Spent(pure=((self.budget.epsilon, 1),))
 
+    coin_size = codebook.COIN_BYTES
+
     @property
     def report_size(self) -> int:
-        return codebook.SEED_BYTES + 2
+        return 1 if self.candidates <= 256 else 2
 
     @property
     def reach(self) -> float:
-        """No estimate is longer than this, whatever the seed and the index."""
+        """No estimate is longer than this, whatever the coin and the index."""
         return self.domain.radius / self.mean
 
     def check(self, report: bytes) -> None:
         """Refuse a candidate that there is not; no candidate says more than `reach`."""
-        if (index := int.from_bytes(report[codebook.SEED_BYTES :], "big")) >= self.candidates:
+        if (index := int.from_bytes(report[codebook.COIN_BYTES :], "big")) >= self.candidates:
             raise WireError(f"this task's codebook has {self.candidates} candidates, got index {index}")
 
     def decode(self, reports: Sequence[bytes]) -> NDArray[np.float64]:
-        seeds = b"".join(report[: codebook.SEED_BYTES] for report in reports)
-        indices = np.array([int.from_bytes(report[codebook.SEED_BYTES :], "big") for report in reports])
-        vectors = codebook.candidates(seeds, indices, self.dimension).astype(float)
+        coins = b"".join(report[: codebook.COIN_BYTES] for report in reports)
+        indices = np.array([int.from_bytes(report[codebook.COIN_BYTES :], "big") for report in reports])
+        vectors = codebook.candidates(coins, indices, self.dimension).astype(float)
         lengths = np.sqrt(np.sum(vectors * vectors, axis=1, keepdims=True))
         return vectors[:, :-1] * (self.reach / lengths)
 
@@ -107,14 +117,14 @@ class Sphere:
 
 @lru_cache(maxsize=512)
 def sphere(domain: Domain, budget: Budget) -> Sphere:
-    """The codebook whose cap is the best for this budget and dimension.
+    """The codebook for this budget, with the cap that is the best for it in this dimension.
 
     >>> from sottovoce.privacy.domains import Ball
-    >>> sphere(Ball(5), Budget(1.0)).candidates
-    256
+    >>> [sphere(Ball(5), Budget(epsilon)).candidates for epsilon in (0.5, 1.0, 4.0, 8.0)]
+    [2, 2, 16, 256]
     """
     inside, outside = weights(budget.epsilon)
-    candidates = next((n for limit, n in ((4, 256), (8, 1024), (10, 4096)) if budget.epsilon <= limit), 16384)
+    candidates = 2 ** min(max(1, math.ceil(budget.epsilon)), MOST_BITS)
     dimension = size(domain) + 1
     caps = sorted({max(1, round(candidates * share)) for share in np.geomspace(0.6 / candidates, 0.5, 60)})
     best = max(caps, key=lambda m: sphere_mean(dimension, candidates, m, inside / outside))
@@ -136,15 +146,18 @@ def sphere_mean(dimension: int, candidates: int, cap: int, ratio: float) -> floa
 def inner_products(dimension: int, candidates: int, cap: int) -> tuple[np.ndarray, ...]:
     """Inner products t on a fine grid, their probability, and P(a candidate at t is in the cap).
 
-    t = cos(angle) with density ~ sin(angle)^(dimension - 2). A candidate at t is in the cap when fewer than `cap` of
-    the candidates - 1 others are nearer: a binomial tail, I_F(t)(candidates - cap, cap).
+    t = cos(angle) with density ~ sin(angle)^(dimension - 2). Of a pair the one with t > 0 can be in the cap, which has
+    at most one of each pair. It is when fewer than `cap` of the other pairs have a nearer one: a binomial tail,
+    I_F(t)(pairs - cap, cap) with F(t) the probability that another pair has none nearer than t.
     """
     angle = (np.arange(4000) + 0.5) * (math.pi / 4000)
     log_density = (dimension - 2) * np.log(np.sin(angle))
     mass = np.exp(log_density - np.max(log_density))
     mass /= np.sum(mass)
-    farther = 1 - (np.cumsum(mass) - mass / 2)  # P(another candidate is farther than this angle)
-    return np.cos(angle), mass, beta_cdf(candidates - cap, cap, np.clip(farther, 0.0, 1.0))
+    farther = 1 - 2 * (np.cumsum(mass) - mass / 2)  # P(both of another pair are farther than this angle)
+    others = candidates // 2 - cap
+    in_cap = beta_cdf(others, cap, np.clip(farther, 0.0, 1.0)) if others else np.ones_like(mass)
+    return np.cos(angle), mass, np.where(farther > 0, in_cap, 0.0)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 import msgspec
 
-from sottovoce.protocol.contract import Contract, contract_from
+from sottovoce.protocol.contract import DAY, ByModel, Contract, contract_from
 
 Mode = Literal["live", "apprentice"]
 WARM = -1
@@ -132,6 +132,15 @@ class Store(Protocol):
         self, task: int, after: int = -1
     ) -> list[Publication]: ...  # made after so many reports; the last has its body
     def snapshot(self, task: int, base: bool = False) -> Snapshot | None: ...  # the newest, or where replay starts
+
+
+AHEAD = 7 * DAY
+"""How long before its use a permit may be fetched; not longer than reports are kept, so that none comes twice."""
+
+
+def permit_seconds(contract: Contract) -> int:
+    """How long a permit is valid; a ticket names an action and is used at once."""
+    return open_seconds(contract) + (min(AHEAD, contract.retention) if isinstance(contract.offers, ByModel) else 0)
 
 
 def open_seconds(contract: Contract) -> int:

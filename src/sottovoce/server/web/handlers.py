@@ -60,8 +60,15 @@ async def model(hub: Hub, request: Request) -> Response:
 
 async def offers(hub: Hub, request: Request) -> Response:
     task = task_of(hub, request)
-    found = task.offers(body(request, wire.OffersRequest).count, hub.clock())
+    found = task.offers(body(request, wire.Commitments).commitments, hub.clock())
     hub.metrics.tickets.labels(task.contract.id).inc(len(found.offers))
+    return answer(request, found)
+
+
+async def permits(hub: Hub, request: Request) -> Response:
+    task = task_of(hub, request)
+    found = task.permits(body(request, wire.Commitments).commitments, hub.clock())
+    hub.metrics.permits.labels(task.contract.id).inc(len(found.permits))
     return answer(request, found)
 
 

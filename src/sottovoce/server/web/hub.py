@@ -17,7 +17,7 @@ from sottovoce.server.coordination import ChildLearner, News
 from sottovoce.server.logs import log
 from sottovoce.server.metrics import Metrics
 from sottovoce.server.problems import Problem
-from sottovoce.server.store.base import Entry, Store, TaskRow, open_seconds
+from sottovoce.server.store.base import Entry, Store, TaskRow, permit_seconds
 from sottovoce.server.store.thread import StoreThread
 from sottovoce.server.web.task import LiveTask
 
@@ -198,7 +198,7 @@ class Hub:
 
 def oldest_kept(contract: Contract, now: float) -> int:
     """The first day whose reports are kept; a report that may still be sent again is kept, to be told a duplicate."""
-    return int(now - max(contract.retention, open_seconds(contract))) // DAY
+    return int(now - max(contract.retention, permit_seconds(contract))) // DAY
 
 
 def _log_end(work: asyncio.Task) -> None:

@@ -11,10 +11,11 @@ from sottovoce.privacy.mechanisms import Mechanism, check
 from sottovoce.protocol.codec import from_text
 from sottovoce.protocol.contract import DAY
 from sottovoce.protocol.errors import WireError
-from sottovoce.protocol.wire import REPORT_ID_BYTES, ModelReport, TicketReport, Verdict, WarmRow
+from sottovoce.protocol.permits import REPORT_ID_BYTES
+from sottovoce.protocol.wire import ModelReport, TicketReport, Verdict, WarmRow
 from sottovoce.server.problems import Problem
 from sottovoce.server.store.base import WARM, Journalled
-from sottovoce.server.web.tickets import TicketOffice
+from sottovoce.server.web.permits import PermitOffice
 
 CLOSED: dict[str, Verdict] = {"paused": "task-paused", "expired": "task-expired", "done": "task-done"}
 """The verdict where a task is not open."""
@@ -22,15 +23,11 @@ LARGEST_NUMBER = 1e100
 """No message has a larger one; its square is still finite."""
 
 
-Origin = tuple[bytes, bytes]
-"""The id of a report, and what it answers."""
-
-
 class Judge:
     """The rules of one task. A report may answer a model for `open_for` seconds after the next model came."""
 
-    def __init__(self, task: int, mechanisms: Sequence[Mechanism], tickets: TicketOffice, open_for: int) -> None:
-        self._task, self._mechanisms, self._tickets, self._open_for = task, mechanisms, tickets, open_for
+    def __init__(self, task: int, mechanisms: Sequence[Mechanism], permits: PermitOffice, open_for: int) -> None:
+        self._task, self._mechanisms, self._permits, self._open_for = task, mechanisms, permits, open_for
         self._versions: dict[str, int] = {}
         """Versions that reports may name, and when each was superseded (0: not yet)."""
 
@@ -43,38 +40,30 @@ class Judge:
         self, report: TicketReport | ModelReport, state: Literal["open", "paused", "expired", "done"], now: float
     ) -> Journalled | Verdict:
         """The report as it would be journalled, or why not."""
-        origin = self._ticket(report, now) if isinstance(report, TicketReport) else self._model(report, now)
-        if isinstance(origin, str):
-            return origin
+        by_ticket = isinstance(report, TicketReport)
+        permit = self._permits.read(report.ticket if by_ticket else report.permit, report.nonce)
+        if permit is None:
+            return "bad-permit"
+        if now > permit.expires:
+            return "expired-permit"
+        if not by_ticket and not self._answerable(report.version, now):
+            return "unknown-version"
         if state != "open":
             return CLOSED[state]
         if not 0 <= report.gate < len(self._mechanisms):
             return "bad-gate"
+        mechanism = self._mechanisms[report.gate]
         try:
-            payload = from_text(report.payload)
-            check(self._mechanisms[report.gate], payload)
+            payload = permit.coin[: mechanism.coin_size] + from_text(report.payload)
+            check(mechanism, payload)
         except WireError:
             return "bad-payload"
-        id, context = origin
-        return Journalled(self._task, id, int(now) // DAY, report.gate, context, payload)
+        context = permit.memo if by_ticket else bytes.fromhex(report.version)
+        return Journalled(self._task, permit.id, int(now) // DAY, report.gate, context, payload)
 
-    def _ticket(self, report: TicketReport, now: float) -> Origin | Verdict:
-        ticket = self._tickets.read(report.ticket)
-        if ticket is None:
-            return "bad-ticket"
-        return (ticket.id, ticket.memo) if now <= ticket.expires else "expired-ticket"
-
-    def _model(self, report: ModelReport, now: float) -> Origin | Verdict:
-        try:
-            id = from_text(report.id)
-        except WireError:
-            return "bad-id"
-        if len(id) != REPORT_ID_BYTES:
-            return "bad-id"
-        superseded = self._versions.get(report.version)
-        if superseded is None or self._too_old(superseded, now):
-            return "unknown-version"
-        return id, bytes.fromhex(report.version)
+    def _answerable(self, version: str, now: float) -> bool:
+        superseded = self._versions.get(version)
+        return superseded is not None and not self._too_old(superseded, now)
 
     def _too_old(self, superseded: int, now: float) -> bool:
         return 0 < superseded < now - self._open_for

@@ -15,9 +15,17 @@ from sottovoce.protocol import wire
 from sottovoce.protocol.contract import DAY, ByModel, digest_of
 from sottovoce.server.coordination import News
 from sottovoce.server.problems import Problem, not_ready
-from sottovoce.server.store.base import Journalled, Publication, Published, TaskRow, UnitEstimate, open_seconds
+from sottovoce.server.store.base import (
+    Journalled,
+    Publication,
+    Published,
+    TaskRow,
+    UnitEstimate,
+    open_seconds,
+    permit_seconds,
+)
 from sottovoce.server.web.judging import Judge, warm_report
-from sottovoce.server.web.tickets import TicketOffice
+from sottovoce.server.web.permits import PermitOffice, committed
 
 State = Literal["open", "paused", "expired", "done"]
 
@@ -36,8 +44,8 @@ class LiveTask:
         self.broken = False
         """Did its learner fail?"""
         self._mechanisms = mechanisms_of(self.contract)
-        self._tickets = TicketOffice(key, self.digest)
-        self._judge = Judge(row.number, self._mechanisms, self._tickets, open_seconds(self.contract))
+        self._permits = PermitOffice(key, self.digest)
+        self._judge = Judge(row.number, self._mechanisms, self._permits, open_seconds(self.contract))
         last_day = datetime.datetime.combine(self.contract.expires, datetime.time(), datetime.UTC)
         self._expiry = last_day.timestamp() + DAY
         self._published: Published | None = None
@@ -91,24 +99,36 @@ class LiveTask:
             raise Problem("wrong-kind", "this task hands out tickets: POST to offers")
         return self.published.model
 
-    def offers(self, count: int, now: float) -> wire.Offers:
+    def permits(self, commitments: Sequence[str], now: float) -> wire.Permits:
+        if not isinstance(self.contract.offers, ByModel):
+            raise Problem("wrong-kind", "this task hands out tickets: POST to offers")
+        expires = self._expires(now)
+        issued = [self._permits.issue(one, expires) for one in committed(commitments)]
+        return wire.Permits(permits=[wire.Permit(permit=permit, expires=expires) for permit in issued])
+
+    def offers(self, commitments: Sequence[str], now: float) -> wire.Offers:
         """Tickets; or none and the recommendation."""
         if isinstance(self.contract.offers, ByModel):
             raise Problem("wrong-kind", "this task has a model for everybody: GET model")
-        published, state = self.published, self.state(now)
+        published = self.published
         if published.done:
             return wire.Offers(offers=[], done=True, recommendation=published.recommendation)
-        if state != "open":
-            raise Problem(f"task-{state}", f"{self.contract.id} makes no offers now")
-        expires = int(now) + open_seconds(self.contract)
-        return wire.Offers(offers=[self._offer(published, expires) for _ in range(count)])
+        expires = self._expires(now)
+        return wire.Offers(offers=[self._offer(published, one, expires) for one in committed(commitments)])
 
-    def _offer(self, published: Published, expires: int) -> wire.TicketOffer:
+    def _expires(self, now: float) -> int:
+        """When a permit that is issued now ends; none is issued while no reports are wanted."""
+        if (state := self.state(now)) != "open":
+            raise Problem(f"task-{state}", f"{self.contract.id} takes no reports now")
+        return int(now) + permit_seconds(self.contract)
+
+    def _offer(self, published: Published, commitment: bytes, expires: int) -> wire.TicketOffer:
         """The next offer of the pool; when it is used up, any of it."""
         pool, next_one = published.offers, self._dealt
         self._dealt += 1
         offer = pool[next_one] if next_one < len(pool) else pool[secrets.randbelow(len(pool))]
-        return wire.TicketOffer(ticket=self._tickets.issue(expires, offer.memo), action=offer.action, expires=expires)
+        ticket = self._permits.issue(commitment, expires, offer.memo)
+        return wire.TicketOffer(ticket=ticket, action=offer.action, expires=expires)
 
     # --- what is taken -----------------------------------------------------------------------------------------------
 
