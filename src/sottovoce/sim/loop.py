@@ -27,6 +27,8 @@ class Setting(NamedTuple):
     lazy: bool
     """True when offers come from a published copy of the state, not from the state itself."""
     cases: int = 1
+    forgers: Any = None
+    """`forgers.Forgers`, where some reports are forged."""
 
 
 class Carry(NamedTuple):
@@ -100,6 +102,8 @@ def answer(
     outcome = world.outcome(context, action, keys.outcome)
     message = setting.user.message(offer.public, shown, action, outcome)
     estimate, weight = gates.draw(message, keys.report)
+    if setting.forgers is not None:
+        estimate = setting.forgers.instead_of(estimate, world, offer, keys.report)
     estimate = estimate if setting.domain is None else setting.domain.extract(estimate)
     return Answer(offer.memo, estimate, weight), world.regret(context, action)
 

@@ -17,6 +17,7 @@ from sottovoce.learners.base import Learner
 from sottovoce.privacy.mechanisms import Mechanism
 from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.sim.batch import Progress, run_batch
+from sottovoce.sim.forgers import Forgers
 from sottovoce.sim.gates import Gates, Quieter, gates_of
 from sottovoce.sim.loop import Setting
 from sottovoce.sim.random import seed_keys
@@ -76,13 +77,14 @@ def simulate(
     publish_every: int = 1,
     delay: int = 0,
     checkpoints: int = 100,
+    forgers: Forgers | None = None,
     progress: Progress | None = None,
 ) -> Trace:
     """Run one learner with one user in one world, many seeds at once.
 
     `mechanism` is what the reports go through; None is the non-private limit and exists in simulation only. Some people
     may use `quieter` ones: their reports weigh less. Models are published every `publish_every` rounds, and a report
-    arrives `delay` rounds after its offer.
+    arrives `delay` rounds after its offer. `forgers` say who forges a share of the reports, and to what end.
 
     >>> from sottovoce import halves, task
     >>> from sottovoce.sim.worlds import world_of
@@ -92,12 +94,19 @@ def simulate(
     (2, 100)
     """
     numbers = {"publish_every": publish_every, "delay": delay, "checkpoints": checkpoints}
+    who = {"forgers": forgers, "progress": progress}
     case = Case(learner, mechanism, quieter)
-    return simulate_grid([case], user, world, progress=progress, rounds=rounds, seeds=seeds, seed=seed, **numbers)[0]
+    return simulate_grid([case], user, world, **who, rounds=rounds, seeds=seeds, seed=seed, **numbers)[0]
 
 
 def simulate_grid(
-    cases: Sequence[Case], user: LocalUser, world: World, *, progress: Progress | None = None, **numbers: int
+    cases: Sequence[Case],
+    user: LocalUser,
+    world: World,
+    *,
+    forgers: Forgers | None = None,
+    progress: Progress | None = None,
+    **numbers: int,
 ) -> list[Trace]:
     """Run cases of one shape as one batch: one compiled loop, the same worlds and visitors for all of them.
 
@@ -106,7 +115,7 @@ def simulate_grid(
     run = Run(**numbers)
     with jax.enable_x64(True):
         parts = [parts_of(case) for case in cases]
-        setting = setting_of(cases[0], user, run)._replace(cases=len(cases))
+        setting = setting_of(cases[0], user, run)._replace(cases=len(cases), forgers=forgers)
         ends, publish = run.ends(), run.publish(parts[0][0])
         found = run_batch(setting, stack(parts), world, run.seed_keys(), ends, publish, progress)
         return [
