@@ -9,10 +9,22 @@ import time
 from pathlib import Path
 from typing import Any
 
-from serving import ARMS, MODEL, Caller, Server, lives, model_report, ticket_report, until
+from serving import (
+    ARMS,
+    MODEL,
+    Caller,
+    Held,
+    Server,
+    committing,
+    lives,
+    model_report,
+    new_nonces,
+    ticket_report,
+    until,
+)
 from sottovoce.protocol.codec import from_text
 from sottovoce.protocol.contract import ByTicket, Contract
-from sottovoce.protocol.wire import REPORT_ID_BYTES
+from sottovoce.protocol.permits import commitment_of, report_id
 from sottovoce.server.learn.process import replay
 from sottovoce.server.store import open_store
 
@@ -52,12 +64,15 @@ class Load:
             self.failure = failure
 
     def _batch(self, size: int) -> list[dict[str, Any]]:
-        task = f"/v1/tasks/{self._contract.id}"
+        task, nonces = f"/v1/tasks/{self._contract.id}", new_nonces(size)
         if isinstance(self._contract.offers, ByTicket):
-            offers = self._patiently("POST", f"{task}/offers", {"count": size})["offers"]
-            return [ticket_report(self._contract, offer["ticket"]) for offer in offers]
+            offers = self._patiently("POST", f"{task}/offers", committing(nonces))["offers"]
+            held = [Held(offer["ticket"], nonce) for offer, nonce in zip(offers, nonces, strict=True)]
+            return [ticket_report(self._contract, ticket) for ticket in held]
+        permits = self._patiently("POST", f"{task}/permits", committing(nonces))["permits"]
+        held = [Held(one["permit"], nonce) for one, nonce in zip(permits, nonces, strict=True)]
         version = self._patiently("GET", task)["version"]
-        return [model_report(self._contract, version) for _ in range(size)]
+        return [model_report(self._contract, permit, version) for permit in held]
 
     def _deliver(self, reports: list[dict[str, Any]]) -> None:
         verdicts = self._patiently("POST", f"/v1/tasks/{self._contract.id}/reports", {"reports": reports})["verdicts"]
@@ -78,7 +93,7 @@ class Load:
 
 
 def id_of(report: dict[str, Any]) -> bytes:
-    return from_text(report["id"]) if "id" in report else from_text(report["ticket"])[:REPORT_ID_BYTES]
+    return report_id(commitment_of(from_text(report["nonce"])))
 
 
 def kill_under_load(folder: Path, kills: int, longest: float) -> tuple[int, int]:

@@ -21,8 +21,9 @@ from sottovoce.catalogue.task_file import TaskFile
 from sottovoce.privacy.domains import Interval, size
 from sottovoce.privacy.drawing import privatise
 from sottovoce.privacy.gates import mechanisms_of
-from sottovoce.protocol.codec import to_text
+from sottovoce.protocol.codec import from_text, to_text
 from sottovoce.protocol.contract import Contract, contract_from
+from sottovoce.protocol.permits import NONCE_BYTES, coin_of, commitment_of
 from sottovoce.server.store.base import Store, TaskRow
 
 TOKEN = "the-token-of-the-tests"
@@ -69,26 +70,47 @@ def created(store: Store, **numbers: Any) -> TaskRow:
 # --- people ----------------------------------------------------------------------------------------------------------
 
 
-def honest(contract: Contract, gate: int = 0, outcome: float = 0.3) -> bytes:
-    """What an honest device sends: a reward, or features and how wrong the model was."""
+class Held(NamedTuple):
+    """A permit or ticket, and the nonce that it was asked for with."""
+
+    permit: str
+    nonce: str
+
+    @property
+    def coin(self) -> bytes:
+        return coin_of(from_text(self.permit), from_text(self.nonce))
+
+
+def new_nonces(count: int) -> list[str]:
+    return [to_text(secrets.token_bytes(NONCE_BYTES)) for _ in range(count)]
+
+
+def committing(nonces: list[str]) -> dict[str, list[str]]:
+    """The body of a request for as many permits or tickets."""
+    return {"commitments": [to_text(commitment_of(from_text(nonce))) for nonce in nonces]}
+
+
+def honest(contract: Contract, gate: int = 0, outcome: float = 0.3, coin: bytes | None = None) -> bytes:
+    """What the server keeps of an honest device's report: a reward, or features and how wrong the model was."""
     mechanism = mechanisms_of(contract)[gate]
     domain: Any = mechanism.domain
     if isinstance(domain, Interval):
-        return privatise(mechanism, domain.embed(outcome))
+        return privatise(mechanism, domain.embed(outcome), coin=coin)
     dimension = contract.offers.dimension
     features = np.full(dimension, 1 / dimension)
     message = domain.embed(features, outcome)
     assert message.shape == (size(domain),)
-    return privatise(mechanism, message)
+    return privatise(mechanism, message, coin=coin)
 
 
-def ticket_report(contract: Contract, ticket: str, gate: int = 0, outcome: float = 0.3) -> dict[str, Any]:
-    return {"ticket": ticket, "gate": gate, "payload": to_text(honest(contract, gate, outcome))}
+def ticket_report(contract: Contract, ticket: Held, gate: int = 0, outcome: float = 0.3) -> dict[str, Any]:
+    payload = to_text(honest(contract, gate, outcome))
+    return {"ticket": ticket.permit, "nonce": ticket.nonce, "gate": gate, "payload": payload}
 
 
-def model_report(contract: Contract, version: str, gate: int = 0) -> dict[str, Any]:
-    id = to_text(secrets.token_bytes(16))
-    return {"id": id, "version": version, "gate": gate, "payload": to_text(honest(contract, gate))}
+def model_report(contract: Contract, permit: Held, version: str, gate: int = 0) -> dict[str, Any]:
+    drawn = honest(contract, gate, coin=permit.coin)[mechanisms_of(contract)[gate].coin_size :]
+    return {**permit._asdict(), "version": version, "gate": gate, "payload": to_text(drawn)}
 
 
 # --- the server ------------------------------------------------------------------------------------------------------
@@ -179,11 +201,24 @@ class Server:
     def summary(self, task: str) -> dict[str, Any]:
         return self.call("GET", f"/v1/tasks/{task}/summary").json()
 
-    def tickets(self, task: str, count: int) -> list[str]:
-        return [
-            offer["ticket"]
-            for offer in self.call("POST", f"/v1/tasks/{task}/offers", {"count": count}).json()["offers"]
-        ]
+    def tickets(self, task: str, count: int) -> list[Held]:
+        return [ticket for ticket, _ in self.offers(task, count)]
+
+    def offers(self, task: str, count: int) -> list[tuple[Held, Any]]:
+        """Tickets and their actions."""
+        nonces = new_nonces(count)
+        found = self.call("POST", f"/v1/tasks/{task}/offers", committing(nonces)).json()["offers"]
+        return [(Held(one["ticket"], nonce), one["action"]) for one, nonce in zip(found, nonces, strict=True)]
+
+    def permits(self, task: str, count: int) -> list[Held]:
+        nonces = new_nonces(count)
+        found = self.call("POST", f"/v1/tasks/{task}/permits", committing(nonces)).json()["permits"]
+        return [Held(one["permit"], nonce) for one, nonce in zip(found, nonces, strict=True)]
+
+    def model_reports(self, contract: Contract, count: int) -> list[dict[str, Any]]:
+        """Honest reports about the newest model."""
+        version = self.version(contract.id)
+        return [model_report(contract, permit, version) for permit in self.permits(contract.id, count)]
 
     def version(self, task: str) -> str:
         return self.call("GET", f"/v1/tasks/{task}").json()["version"]

@@ -16,6 +16,8 @@ from sottovoce.protocol.offers import MODELS, model_body, version_of
 NOON = 1_800_000_000.0
 """A moment in January 2027."""
 
+WEEK = 7 * 86400
+
 PERSON = {"age": 34, "country": "it", "member": True}
 
 
@@ -87,7 +89,12 @@ class Server:
         self.received: dict[str, dict] = {}
         self.bodies: list[bytes] = []
         self.requests: list[tuple[str, str]] = []
-        self.tickets = 0
+        self.permitted = 0
+        """Permits and tickets so far; their numbers tell their order."""
+        self.commitments: list[str] = []
+        self.lifetime = WEEK
+        """Of a permit, in seconds."""
+        self.clock = Clock()
         self.done = False
         self.down = False
         self.answer: Response | None = None
@@ -131,19 +138,28 @@ class Server:
             return problem(409, "task-paused")
         if self.done:
             return _answer({"offers": [], "done": True, "recommendation": 2})
-        offers = [self._ticket(contract) for _ in range(json.loads(body)["count"])]
-        return _answer({"offers": offers})
+        known = contract_from(contract)
+        offers = [{"ticket": one["permit"], "expires": one["expires"]} for one in self._permits("ticket", body)]
+        return _answer({"offers": [offer | {"action": self._action(known, offer["ticket"])} for offer in offers]})
 
-    def _ticket(self, contract) -> dict:
-        self.tickets += 1
-        action = self._action(contract_from(contract))
-        return {"ticket": f"ticket-{self.tickets:06}", "action": action, "expires": int(NOON) + 86400}
+    def permits(self, _contract, body) -> Response:
+        if self.state != "open":
+            return problem(409, f"task-{self.state}")
+        return _answer({"permits": self._permits("permit", body)})
 
-    def _action(self, contract):
+    def _permits(self, kind: str, body: bytes) -> list[dict]:
+        """As many as there are commitments, numbered, valid for a week."""
+        asked, expires = json.loads(body)["commitments"], int(self.clock.now) + self.lifetime
+        self.commitments += asked
+        self.permitted += len(asked)
+        numbers = range(self.permitted - len(asked) + 1, self.permitted + 1)
+        return [{"permit": f"{kind}-{number:021}", "expires": expires} for number in numbers]
+
+    def _action(self, contract, ticket: str):
         offers = contract.offers
         assert isinstance(offers, ByTicket)
         if offers.actions:
-            return self.tickets % len(offers.actions)
+            return number_of(ticket) % len(offers.actions)
         pairs = contract.domain.get("dimension", 1)
         point = [0.5] * offers.dimension
         return [point, [-0.5] * offers.dimension] * pairs if offers.slopes else point
@@ -154,11 +170,16 @@ class Server:
             return self.answer
         verdicts = []
         for report in json.loads(body)["reports"]:
-            name = report.get("id") or report["ticket"]
+            name = report.get("permit") or report["ticket"]
             verdicts.append(self.verdict or ("duplicate" if name in self.received else "accepted"))
             if not self.verdict:
                 self.received[name] = report
         return _answer({"verdicts": verdicts})
+
+
+def number_of(permit: str) -> int:
+    """The how-manieth permit or ticket it is."""
+    return int(permit[-6:])
 
 
 def _answer(document, headers=None) -> Response:

@@ -58,12 +58,13 @@ def test_a_device_speaks_http(lasting):
     pretended = Server(contextual())
     with served(pretended, lasting=lasting) as (address, seen, connections):
         mine = Device(address + "/", "headline")
+        mine.prefetch(3)
         for _ in range(3):
             mine.observe(mine.choose(PERSON).id, 1.0)
         assert mine.send(force=True).acknowledged == 3
         mine.send(mine._clock() + 61)
         asked = [path.rsplit("/", 1)[1] for _, path in pretended.requests]
-        assert asked == ["contract", "headline", "model", "reports", "headline"]
+        assert asked == ["contract", *["permits"] * 3, "headline", "model", "reports", "headline"]
         assert (len(connections) == 1) is lasting
         mine._network._transport.close()
     ours = {"host", "accept-encoding", "content-type", "content-length"}

@@ -22,6 +22,7 @@ def test_an_owner_sees_what_left_what_will_and_what_it_cost(tmp_path):
         Device("https://learn.example", task, folder=tmp_path / "state", transport=server, clock=Clock())
         for task in ("headline", "colours")
     )
+    news.prefetch(2)
     news.observe(news.choose(PERSON).id, 1.0)
     news.send(force=True)
     news.choose(PERSON)
@@ -34,7 +35,7 @@ def test_an_owner_sees_what_left_what_will_and_what_it_cost(tmp_path):
     assert (first["spent"], first["lifetime"], first["spent_by_all"], first["outbox"]) == (8.0, 40.0, 9.0, [])
     assert [waiting["report"] for waiting in second["outbox"]] == [waiting.report for waiting in colours.outbox()]
     assert first["reports"][0] == {"epsilon": 4.0, "delta": 0.0, "hour": "2027-01-15T08:00:00+00:00", "fate": "sent"}
-    for words in ("headline", "sphere, epsilon 4", "ticket-000001", "epsilon 9 of the owner's 40"):
+    for words in ("headline", "sphere, epsilon 4", colours.outbox()[0].report["ticket"], "epsilon 9 of the owner's 40"):
         assert words in done.stdout
 
 

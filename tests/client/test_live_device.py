@@ -23,7 +23,7 @@ from sottovoce.client.http import Response
 from sottovoce.privacy.drawing import privatise
 from sottovoce.privacy.mechanisms import decode
 from sottovoce.protocol.codec import from_text
-from sottovoce.protocol.contract import contract_from
+from sottovoce.protocol.contract import ByModel, contract_from
 from sottovoce.protocol.errors import (
     BadInput,
     ConfigurationError,
@@ -33,6 +33,7 @@ from sottovoce.protocol.errors import (
 )
 from sottovoce.protocol.fields import Category, Number
 from sottovoce.protocol.offers import version_of
+from sottovoce.protocol.permits import coin_of
 
 HOUR, DAY = 3600, 86400
 PRESETS = [
@@ -45,8 +46,12 @@ JUST_OVER = HOUR + 1e-4
 """After the deadline, before any report is due (but for one chance in 600,000)."""
 
 
-def device(server: Server, task: str = "headline", clock=None, **settings) -> Device:
-    return Device("https://learn.example", task, transport=server, clock=clock or Clock(), **settings)
+def device(server: Server, task: str = "headline", clock=None, permits: int = 6, **settings) -> Device:
+    """With this many permits at hand, where the task has a model."""
+    mine = Device("https://learn.example", task, transport=server, clock=clock or Clock(), **settings)
+    if isinstance(mine.contract.offers, ByModel):
+        mine.prefetch(permits)
+    return mine
 
 
 # --- choosing and reporting ------------------------------------------------------------------------------------------
@@ -71,7 +76,7 @@ def test_a_person_chooses_observes_and_reports():
 def test_the_report_decodes_to_the_gradient_on_average():
     """300 reports of one gradient; each coordinate within 5 standard errors: false alarms below 24 * 6e-7."""
     server = Server(contextual(privacy=Privacy(epsilon=4.0, lifetime=1e6)))
-    mine = device(server, limits=Limits(lifetime=1e6))
+    mine = device(server, limits=Limits(lifetime=1e6), permits=301)
     mechanism = mine._terms.mechanism
     decision = mine.choose(PERSON)
     model, user = mine._network.models[mine._network.newest], mine._terms.user
@@ -79,10 +84,16 @@ def test_the_report_decodes_to_the_gradient_on_average():
     truth = user.message(model, features, decision.action, 1.0)
     for _ in range(300):
         mine.observe(mine.choose(PERSON).id, 1.0)
-    found = [decode(mechanism, from_text(waiting.report["payload"])) for waiting in mine.outbox()]
+    found = [decode(mechanism, journalled(mechanism, waiting.report)) for waiting in mine.outbox()]
     error = np.std(found, axis=0) / math.sqrt(len(found))
     assert np.all(np.abs(np.mean(found, axis=0) - truth) < 5 * error)
     assert np.linalg.norm(truth) > 0.2
+
+
+def journalled(mechanism, report: dict) -> bytes:
+    """The payload with its coin, as the server keeps it."""
+    coin = coin_of(from_text(report["permit"]), from_text(report["nonce"]))
+    return coin[: mechanism.coin_size] + from_text(report["payload"])
 
 
 def test_tickets_bring_the_servers_choice_and_go_back():
@@ -92,7 +103,7 @@ def test_tickets_bring_the_servers_choice_and_go_back():
     assert (decision.action, decision.name) == (1, "green")
     mine.observe(decision.id, 4.0)
     assert mine.send(force=True).acknowledged == 1
-    assert server.received["ticket-000001"]["gate"] == 0
+    assert server.received[f"ticket-{1:021}"]["gate"] == 0
 
 
 def test_points_take_one_reward_each():
@@ -231,7 +242,7 @@ def test_when_a_report_is_due_does_not_depend_on_when_it_was_observed():
     contract = contextual(privacy=Privacy(epsilon=4.0, lifetime=1e5))
     for after in (0, 3000):
         clock = Clock()
-        mine = device(Server(contract), clock=clock, limits=Limits(lifetime=1e5))
+        mine = device(Server(contract), clock=clock, limits=Limits(lifetime=1e5), permits=300)
         made = [mine.choose(PERSON).id for _ in range(300)]
         clock.now += after
         for decision in made:
@@ -255,7 +266,7 @@ anything = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.te
     observed=st.booleans(),
 )
 def test_whatever_the_input_one_private_report_of_the_same_length_leaves(person, reward, observed):
-    """Nothing un-noised: a report has four fields, of which one is a payload of the mechanism's length."""
+    """Nothing un-noised: a report has five fields, of which one is a payload of the mechanism's length."""
     clock = Clock()
     mine = device(SHARED, clock=clock)
     decision = mine.choose(person)
@@ -266,11 +277,11 @@ def test_whatever_the_input_one_private_report_of_the_same_length_leaves(person,
     mine.send()
     (waiting,) = mine.outbox()
     report = waiting.report
-    assert set(report) == {"id", "version", "gate", "payload"}
+    assert set(report) == {"permit", "nonce", "version", "gate", "payload"}
     assert report["gate"] == 0
-    assert len(from_text(report["id"])) == 16
-    assert len(from_text(report["payload"])) == 14
-    assert len(json.dumps(report)) == 124
+    assert len(from_text(report["nonce"])) == 12
+    assert len(from_text(report["payload"])) == 1
+    assert len(json.dumps(report)) == 146
     assert mine._vault.run("SELECT count(*) FROM decisions") == [(0,)]
 
 
@@ -413,7 +424,7 @@ def test_contracts_that_lie_are_refused():
         "asks for nothing that this device does not know": changed(contract, extensions={"permits": {}}),
         "unknown field": changed(contract, surprise=1),
         "not a contract": b"<html>",
-        "cannot be read": b'{"format": 2}',
+        "cannot be read": b'{"format": 3}',
     }
     for words, lie in lies.items():
         server = Server(contract)
@@ -533,7 +544,7 @@ def outbox_of(server: Server, clock: Clock, number: int = 2) -> Device:
     return mine
 
 
-def test_what_the_net_loses_is_sent_again_under_the_same_id():
+def test_what_the_net_loses_is_sent_again_with_the_same_permit():
     class Forgetful(Server):
         def reports(self, contract, body):
             super().reports(contract, body)
@@ -595,10 +606,10 @@ def test_verdicts_decide_what_is_dropped():
 
 def test_large_outboxes_leave_in_shuffled_batches():
     server = Server(contextual(privacy=Privacy(epsilon=4.0, lifetime=1e5)))
-    mine = device(server, limits=Limits(lifetime=1e5))
+    mine = device(server, limits=Limits(lifetime=1e5), permits=120)
     for _ in range(120):
         mine.observe(mine.choose(PERSON).id, 1.0)
-    before = [row.report["id"] for row in sorted(mine.outbox(), key=lambda row: row.due)]
+    before = [row.report["permit"] for row in sorted(mine.outbox(), key=lambda row: row.due)]
     assert mine.send(force=True).acknowledged == 120
     assert [len(json.loads(body)["reports"]) for body in server.bodies] == [100, 20]
     assert list(server.received) != before
@@ -614,7 +625,7 @@ def test_choosing_does_not_wait_for_the_net():
 
     asked, answered = threading.Event(), threading.Event()
     server = Slow(contextual(privacy=Privacy(epsilon=4.0, lifetime=400.0)))
-    mine = device(server, limits=Limits(lifetime=400.0))
+    mine = device(server, limits=Limits(lifetime=400.0), permits=41)
     mine.observe(mine.choose(PERSON).id, 1.0)
     with ThreadPoolExecutor(5) as pool:
         sending = pool.submit(mine.send, force=True)
@@ -632,7 +643,7 @@ def test_one_report_takes_less_than_two_milliseconds():
     """Of processor time, which a busy machine does not stretch: gradient learner, d = 10, epsilon 4, in memory."""
     fields = {f"taste-{number}": Number(low=0.0, high=1.0) for number in range(9)}
     contract = contextual(actions=(), candidates=4, fields=fields, privacy=Privacy(epsilon=4.0, lifetime=1e4))
-    mine = device(Server(contract), limits=Limits(lifetime=1e4))
+    mine = device(Server(contract), limits=Limits(lifetime=1e4), permits=101)
     candidates = [dict.fromkeys(fields, share) for share in (0.1, 0.4, 0.7, 1.0)]
     mine.observe(mine.choose(candidates).id, 1.0)
     start = time.process_time()
@@ -651,5 +662,5 @@ def test_the_background_thread_sends_and_stops():
         for _ in range(500):
             if server.received:
                 break
-            mine._stopping.wait(0.01)
+            time.sleep(0.01)
     assert len(server.received) == 1

@@ -11,11 +11,11 @@ from scipy import stats
 
 from sottovoce import Ball, Budget
 from sottovoce.privacy.sphere.codebook import (
+    COIN_BYTES,
     FAR_OUT,
     FIXED_POINT,
     NORMAL,
     OUTER_STREAM,
-    COIN_BYTES,
     candidates,
     lift,
     pairs,

@@ -11,7 +11,7 @@ import pytest
 from schemathesis.core.failures import FailureGroup
 
 from fuzzing import document_of, fuzz
-from serving import ARMS, MODEL, TOKEN, Server, model_report, resident, ticket_report
+from serving import ARMS, MODEL, TOKEN, Server, resident, ticket_report
 from sottovoce.protocol.wire import LARGEST_BODY
 
 BODIES = 10_000
@@ -23,7 +23,7 @@ KINDS = [JSON] * 6 + [MESSAGEPACK] * 2 + ["text/plain", "application/xml", "", "
 SCALARS = [None, True, -1, 0, 2**63, -(2**64), 10**400, 1e300, -1e300, 5e-324, "", "\u0000", "\ud83d\ude00" * 9, [], {}]
 
 STRANGE = b'\x00\x1f\x80\xff{}[]":,\\'
-"""Bytes that no id, ticket or payload has: another id would make another valid report."""
+"""Bytes that no permit, nonce or payload has."""
 
 
 def malformed(draw: random.Random, honest: list[dict[str, Any]]) -> bytes:
@@ -85,12 +85,13 @@ def test_ten_thousand_malformed_bodies_change_nothing(server: Server):
     """Only problem documents of 4xx; the few changes that happen to keep a body valid get a verdict, never an entry."""
     arms, model = server.create(ARMS), server.create(MODEL)
     used = ticket_report(arms, server.tickets("arms", 1)[0])
-    named = model_report(model, server.version("model"))
+    (named,) = server.model_reports(model, 1)
     assert server.report("arms", used) == server.report("model", named) == ["accepted"]  # mutants are at most these
     targets = [
         ("/v1/tasks/arms/reports", {"reports": [used]}),
         ("/v1/tasks/model/reports", {"reports": [named]}),
         ("/v1/tasks/arms/offers", {"reports": [used]}),
+        ("/v1/tasks/model/permits", {"reports": [named]}),
     ]
     draw, answers, memory = random.Random(10_000), Counter(), 0
     for number in range(BODIES):
@@ -114,7 +115,7 @@ def test_ten_thousand_malformed_bodies_change_nothing(server: Server):
     assert resident(server.pid) - memory < ALLOWANCE
     assert server.summary("arms")["reports"] == server.summary("model")["reports"] == 1
     assert server.report("arms", ticket_report(arms, server.tickets("arms", 1)[0])) == ["accepted"]
-    assert server.report("model", model_report(model, server.version("model"))) == ["accepted"]
+    assert server.report("model", *server.model_reports(model, 1)) == ["accepted"]
     events = [json.loads(line) for line in server.log.read_text().splitlines()]
     assert not [event for event in events if event["level"] != "info"]
 

@@ -159,7 +159,7 @@ def test_a_forged_report_weighs_no_more_than_an_honest_one_through_the_loudest_g
             reach, forged = mechanism.reach, [bytes([level]) for level in range(mechanism.levels)]
         else:
             reach = mechanism.reach
-            forged = [draw.bytes(mechanism.report_size - 2) + bytes([0, n]) for n in range(256)]
+            forged = [draw.bytes(mechanism.coin_size) + bytes([n % mechanism.candidates]) for n in range(256)]
         said = np.linalg.norm(mechanism.decode(forged), axis=1)
         assert np.max(said) <= reach * (1 + 1e-12)
         reaches.append(reach * weight_of(full, noise_of(mechanism)))

@@ -31,7 +31,7 @@ def test_the_manual_can_be_followed_from_the_first_line_to_the_last(tmp_path: Pa
                 for line in text.splitlines():
                     follow(shlex.split(line.removeprefix("$ "), comments=True), server, monkeypatch)
         report = namespace["device"].outbox()[0].report
-        assert set(report) == {"ticket", "gate", "payload"}
+        assert set(report) == {"ticket", "nonce", "gate", "payload"}
         assert (tmp_path / "fleet.json").exists()
         assert "will leave: 1 report; left: 2" in printed.getvalue()
     finally:

@@ -2,21 +2,18 @@
 
 import concurrent.futures
 import contextlib
-import datetime
 import hashlib
 import json
-import secrets
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
-from serving import ARMS, MODEL, TOKEN, Caller, Server, model_report, row, ticket_report
+from serving import ARMS, MODEL, TOKEN, Caller, Held, Server, committing, model_report, new_nonces, ticket_report
 from sottovoce.protocol.codec import from_text, to_text
-from sottovoce.protocol.wire import LARGEST_BATCH, LARGEST_BODY, LARGEST_OFFERS, ModelReport, TicketReport
-from sottovoce.server.store.base import PooledOffer, Publication, Published, open_seconds
-from sottovoce.server.web.task import LiveTask
+from sottovoce.protocol.permits import commitment_of
+from sottovoce.protocol.wire import LARGEST_BATCH, LARGEST_BODY, LARGEST_OFFERS
 
 ADMIN = [
     ("GET", "/v1/tasks"),
@@ -73,11 +70,12 @@ def test_tokens_are_never_logged_even_when_they_are_right(live):
 
 def test_limits_of_size(live):
     server, offers, reports = live.server, "/v1/tasks/arms/offers", "/v1/tasks/arms/reports"
-    for count in (0, -1, LARGEST_OFFERS + 1, 10**30):
-        problem(server.call("POST", offers, {"count": count}), 400, "bad-request")
-    assert len(server.tickets("arms", LARGEST_OFFERS)) == LARGEST_OFFERS
-    one = {"ticket": "x", "gate": 0, "payload": "AA"}
-    assert server.report("arms", *[one] * LARGEST_BATCH) == ["bad-ticket"] * LARGEST_BATCH
+    for path in (offers, "/v1/tasks/model/permits"):
+        for commitments in ([], ["A" * 43] * (LARGEST_OFFERS + 1), ["A" * 42], ["A" * 42 + "="], ["Ä" * 43], [1], 1):
+            problem(server.call("POST", path, {"commitments": commitments}), 400, "bad-request")
+    assert len(server.tickets("arms", LARGEST_OFFERS)) == len(server.permits("model", LARGEST_OFFERS)) == LARGEST_OFFERS
+    one = {"ticket": "x", "nonce": "x", "gate": 0, "payload": "AA"}
+    assert server.report("arms", *[one] * LARGEST_BATCH) == ["bad-permit"] * LARGEST_BATCH
     for batch in ([], [one] * (LARGEST_BATCH + 1)):
         problem(server.call("POST", reports, {"reports": batch}), 400, "bad-request")
     full = json.dumps({"reports": [one]}).encode().ljust(LARGEST_BODY)
@@ -113,17 +111,19 @@ def test_what_is_not_there_and_what_is_not_possible(live):
     problem(server.call("GET", "/v1/nothing"), 404, "not-found")
     for path in ("", "/model", "/summary"):
         problem(server.call("GET", f"/v1/tasks/nobody{path}"), 404, "not-found")
-    for path in ("/offers", "/reports"):
+    for path in ("/offers", "/permits", "/reports"):
         problem(server.call("POST", f"/v1/tasks/nobody{path}", {}), 404, "not-found")
     problem(server.call("DELETE", "/v1/tasks/arms"), 405, "method-not-allowed")
     problem(server.call("GET", "/v1/tasks/arms/model"), 409, "wrong-kind")
-    problem(server.call("POST", "/v1/tasks/model/offers", {"count": 1}), 409, "wrong-kind")
+    asked = committing(new_nonces(1))
+    problem(server.call("POST", "/v1/tasks/model/offers", asked), 409, "wrong-kind")
+    problem(server.call("POST", "/v1/tasks/arms/permits", asked), 409, "wrong-kind")
     problem(
         server.call("POST", "/v1/tasks/arms/offers", b"x=1", headers={"content-type": "text/plain"}),
         415,
         "unsupported-type",
     )
-    problem(server.call("POST", "/v1/tasks/arms/offers", {"count": 1, "who": "me"}), 400, "bad-request")
+    problem(server.call("POST", "/v1/tasks/arms/offers", asked | {"who": "me"}), 400, "bad-request")
     problem(server.admin("POST", "/v1/tasks", ARMS | {"horizon": 999}), 409, "contract-differs")
     problem(server.admin("POST", "/v1/tasks", ARMS | {"id": "new", "learner": "oful"}), 422, "bad-task")
     problem(server.admin("POST", "/v1/tasks", ARMS | {"id": "new", "delay": "²d"}), 422, "bad-task")
@@ -154,9 +154,11 @@ def test_a_model_and_a_contract_are_cached_by_their_content(live, what: str):
 
 def test_messagepack_is_answered_in_messagepack(live):
     packed = {"content-type": "application/msgpack"}
-    answer = live.server.call("POST", "/v1/tasks/arms/offers", msgspec.msgpack.encode({"count": 1}), headers=packed)
+    (nonce,) = nonces = new_nonces(1)
+    asked = msgspec.msgpack.encode(committing(nonces))
+    answer = live.server.call("POST", "/v1/tasks/arms/offers", asked, headers=packed)
     assert answer.headers["content-type"] == "application/msgpack"
-    ticket = msgspec.msgpack.decode(answer.body)["offers"][0]["ticket"]
+    ticket = Held(msgspec.msgpack.decode(answer.body)["offers"][0]["ticket"], nonce)
     body = msgspec.msgpack.encode({"reports": [ticket_report(live.arms, ticket)]})
     answer = live.server.call("POST", "/v1/tasks/arms/reports", body, headers=packed)
     assert msgspec.msgpack.decode(answer.body) == {"verdicts": ["accepted"]}
@@ -175,17 +177,18 @@ def altered(text: str, place: int) -> str:
 def bad_ticket_reports(live) -> dict[str, list[dict[str, Any]]]:
     server = live.server
     server.create(ARMS | {"id": "other"})
-    good = ticket_report(live.arms, server.tickets("arms", 1)[0])
-    signed = from_text(good["ticket"])
+    mine, another = server.tickets("arms", 2)
+    good, signed = ticket_report(live.arms, mine), from_text(mine.permit)
     (foreign,) = server.tickets("other", 1)
     levels = live.arms.gates[0].numbers["levels"]
     return {
-        "bad-ticket": [
-            *(good | {"ticket": altered(good["ticket"], place)} for place in (0, 17, 24, len(signed) - 1)),
-            *(
-                good | {"ticket": text}
-                for text in ("", "?", "AAAA", good["ticket"] + "=", to_text(signed[:-1]), foreign)
-            ),
+        "bad-permit": [
+            *(good | {"ticket": altered(mine.permit, place)} for place in (0, 4, 5, 12, len(signed) - 1)),
+            *(good | {"ticket": text} for text in ("", "?", "AAAA", mine.permit + "=", to_text(signed[:-1]))),
+            *(good | {"ticket": one.permit} for one in (another, foreign)),
+            good | {"ticket": foreign.permit, "nonce": foreign.nonce},
+            good | {"ticket": server.permits("model", 1)[0].permit},
+            *bad_nonces(good, another.nonce),
         ],
         "bad-gate": [good | {"gate": gate} for gate in (-1, len(live.arms.gates), 2**40)],
         "bad-payload": [
@@ -197,17 +200,34 @@ def bad_ticket_reports(live) -> dict[str, list[dict[str, Any]]]:
     }
 
 
+def bad_nonces(report: dict[str, Any], another: str) -> list[dict[str, Any]]:
+    """The same report with a nonce that its permit was not asked for with."""
+    mine = from_text(report["nonce"])
+    wrong = [another, "", "?", *map(to_text, (mine[:-1], mine + b"\0", bytes(12), commitment_of(mine)))]
+    return [report | {"nonce": nonce} for nonce in [*wrong, altered(report["nonce"], 11)]]
+
+
 def bad_model_reports(live) -> dict[str, list[dict[str, Any]]]:
-    good = model_report(live.model, live.server.version("model"))
+    server, version = live.server, live.server.version("model")
+    server.create(MODEL | {"id": "other-model"})
+    mine, another = server.permits("model", 2)
+    (foreign,) = server.permits("other-model", 1)
+    good = model_report(live.model, mine, version)
     candidates = int(live.model.gates[0].numbers["candidates"])
     payload = from_text(good["payload"])
     return {
-        "bad-id": [good | {"id": id} for id in ("", "AA", to_text(bytes(15)), to_text(bytes(17)), "?" * 22)],
+        "bad-permit": [
+            *(good | {"permit": altered(mine.permit, place)} for place in (0, 4, 5, -1)),
+            *(good | {"permit": text} for text in ("", "?", mine.permit[:-4], mine.permit + "AAAA", another.permit)),
+            good | foreign._asdict(),
+            good | {"permit": server.tickets("arms", 1)[0].permit},
+            *bad_nonces(good, another.nonce),
+        ],
         "unknown-version": [good | {"version": v} for v in ("", "00" * 16, good["version"].upper() + " ", "ß")],
         "bad-gate": [good | {"gate": -1}, good | {"gate": len(live.model.gates)}],
         "bad-payload": [
             good | {"payload": to_text(wrong)}
-            for wrong in (b"", payload[:-1], payload + b"\0", payload[:-2] + candidates.to_bytes(2, "big"))
+            for wrong in (b"", payload + b"\0", b"\0" + payload, bytes([candidates]), b"\xff", mine.coin[:12] + payload)
         ],
         "accepted": [good],
         "duplicate": [good, good],
@@ -235,7 +255,7 @@ def test_one_strange_field_refuses_the_whole_batch_and_keeps_nothing(live):
     good, strange = (ticket_report(live.arms, ticket) for ticket in server.tickets("arms", 2))
     answer = server.call("POST", "/v1/tasks/arms/reports", {"reports": [good, strange | {"person": "me"}]})
     problem(answer, 400, "bad-request")
-    answer = server.call("POST", "/v1/tasks/arms/reports", {"reports": [model_report(live.model, "00" * 16)]})
+    answer = server.call("POST", "/v1/tasks/arms/reports", {"reports": server.model_reports(live.model, 1)})
     problem(answer, 400, "bad-request")
     assert server.report("arms", good) == ["accepted"]
 
@@ -245,78 +265,8 @@ def test_a_paused_task_hears_nothing_until_it_is_resumed(live):
     paused = server.create(ARMS | {"id": "paused"})
     report = ticket_report(paused, server.tickets("paused", 1)[0])
     assert server.admin("POST", "/v1/tasks/paused/pause").json()["state"] == "paused"
-    problem(server.call("POST", "/v1/tasks/paused/offers", {"count": 1}), 409, "task-paused")
+    problem(server.call("POST", "/v1/tasks/paused/offers", committing(new_nonces(1))), 409, "task-paused")
     assert server.report("paused", report) == ["task-paused"]
     assert server.summary("paused")["refused"] == {"task-paused": 1}
     assert server.admin("POST", "/v1/tasks/paused/resume").json()["state"] == "open"
     assert server.report("paused", report) == ["accepted"]
-
-
-# --- by the clock, without a server ----------------------------------------------------------------------------------
-
-
-def ticketed(**numbers: Any) -> LiveTask:
-    """A task with tickets as the web process holds it, one offer in its pool."""
-    task = LiveTask(row(**numbers), b"key")
-    pool = Published(offers=[PooledOffer(1, bytes(7) + b"\1")])
-    task.take([Publication(0, "", msgspec.msgpack.encode(pool), b"", 0)], 1_700_000_000.0)
-    return task
-
-
-def verdict(task: LiveTask, report: dict[str, Any], now: float) -> Any:
-    (judged,) = task.judge([TicketReport(**report) if "ticket" in report else ModelReport(**report)], now)
-    return judged if isinstance(judged, str) else "accepted"
-
-
-def test_a_ticket_expires():
-    task, now = ticketed(), 1_700_000_000.0
-    (offer,) = task.offers(1, now).offers
-    report = ticket_report(task.contract, offer.ticket)
-    assert offer.expires == now + open_seconds(task.contract)
-    assert verdict(task, report, offer.expires) == "accepted"
-    assert verdict(task, report, offer.expires + 1) == "expired-ticket"
-
-
-def test_a_task_expires_at_the_end_of_its_day():
-    task = ticketed(expires="2026-01-31")
-    end = datetime.datetime(2026, 2, 1, tzinfo=datetime.UTC).timestamp()
-    (offer,) = task.offers(1, end - 1).offers
-    report = ticket_report(task.contract, offer.ticket)
-    assert verdict(task, report, end - 1) == "accepted"
-    assert verdict(task, report, end) == "task-expired"
-
-
-def test_a_task_that_is_done_takes_no_more_reports():
-    task, now = ticketed(), 1_700_000_000.0
-    (offer,) = task.offers(1, now).offers
-    done = Published(done=True, recommendation=2)
-    task.take([Publication(10, "", msgspec.msgpack.encode(done), b"", 0)], now)
-    assert verdict(task, ticket_report(task.contract, offer.ticket), now) == "task-done"
-    assert task.offers(5, now).offers == []
-    assert task.offers(5, now).recommendation == 2
-
-
-def test_a_version_is_understood_for_a_while_after_the_next_one():
-    task, now = LiveTask(row(**MODEL), b"key"), 1_700_000_000
-    body = msgspec.msgpack.encode(Published(model=b"{}"))
-    old, new = secrets.token_hex(16), secrets.token_hex(16)
-    task.take([Publication(0, old, body, b"", 0)], now - 10)
-    task.take([Publication(25, new, body, b"", 0)], now)
-    grace = open_seconds(task.contract)
-    for version, moment, expected in [
-        (old, now + grace, "accepted"),
-        (old, now + grace + 1, "unknown-version"),
-        (new, now + 10 * grace, "accepted"),
-        ("", now, "unknown-version"),
-    ]:
-        assert verdict(task, model_report(task.contract, version), moment) == expected
-
-
-def test_a_status_says_that_its_task_is_closed_once_it_expires():
-    task = LiveTask(row(**MODEL | {"expires": "2026-01-31"}), b"key")
-    end = datetime.datetime(2026, 2, 1, tzinfo=datetime.UTC).timestamp()
-    assert task.status(end).version == ""
-    version = secrets.token_hex(16)
-    task.take([Publication(0, version, msgspec.msgpack.encode(Published(model=b"{}")), b"", 0)], end - 1)
-    assert [task.status(now).state for now in (end - 1, end)] == ["open", "expired"]
-    assert task.status(end).version == version

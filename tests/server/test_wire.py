@@ -33,6 +33,7 @@ def test_a_device_joins_chooses_reports_and_is_believed(live):
     for task in ("arms", "model"):
         before = live.server.caught_up(task)["reports"]
         device = Device(address, task, limits=Limits(epsilon=2.0, lifetime=20.0))
+        device.prefetch(10)
         for _ in range(10):
             device.observe(device.choose({"age": 40.0} if task == "model" else None).id, 0.5)
         sent = device.send(force=True)
@@ -48,11 +49,8 @@ def test_a_summary_speaks_of_rewards_in_the_units_of_the_task(live):
     contract = server.create(ARMS | {"id": name, "reward": reward, "privacy": {"epsilon": 8.0}, "publish_every": 50})
     means = {"a": 2.0, "b": 3.0, "c": 4.0}
     for _ in range(6):
-        offers = server.call("POST", f"/v1/tasks/{name}/offers", {"count": 50}).json()["offers"]
-        unit = [(means["abc"[offer["action"]]] - 1.0) / 4.0 for offer in offers]
-        server.report(
-            name, *(ticket_report(contract, o["ticket"], outcome=u) for o, u in zip(offers, unit, strict=True))
-        )
+        offers = [(ticket, (means["abc"[action]] - 1.0) / 4.0) for ticket, action in server.offers(name, 50)]
+        server.report(name, *(ticket_report(contract, ticket, outcome=unit) for ticket, unit in offers))
         server.caught_up(name)
     until(lambda: server.summary(name)["published"] == 300)
     summary = server.summary(name)

@@ -32,7 +32,7 @@ from sottovoce.client.background import Background
 from sottovoce.client.http import Http, Transport
 from sottovoce.client.ledger import Account, Balance, Limits
 from sottovoce.client.network import Network, join
-from sottovoce.client.tables import JoinedRow, Pending
+from sottovoce.client.tables import HeldPermit, JoinedRow, Pending
 from sottovoce.client.terms import action_from, expired, recommendation_from
 from sottovoce.client.vault import Vault
 from sottovoce.privacy.domains import size
@@ -91,7 +91,7 @@ class Device:
         self._background = Background(self.send, task)
         with self._vault.transaction(flush=True):
             self._vault.give_up_draws()
-        if isinstance(self.contract.offers, ByModel) and self._stock.missing(clock()) == self._stock.wanted:
+        if self._stock.missing(clock()) == self._stock.wanted > 0 and self._can_pay(clock()):
             self._network.fetch(1, clock())  # the others come later, at random times
 
     @property
@@ -121,7 +121,8 @@ class Device:
         their reports come from one device; see docs/privacy.md.
         """
         self._stock.wanted = number
-        self._network.fetch(self._stock.missing(self._clock()), self._clock())
+        if (missing := self._stock.missing(self._clock())) and self._can_pay(self._clock()):
+            self._network.fetch(missing, self._clock())
 
     def _choose_by_model(self, offers: ByModel, raw: Any, baseline: int | str) -> Decision:
         context, problem = context_of(offers, raw)
@@ -144,9 +145,7 @@ class Device:
                 self._vault.count("bad_input")
             if version is None:
                 return self._unreported(action, problem or "there is no model yet and the server does not answer")
-            if not self._stock.left(self._clock()):
-                return self._unreported(action, problem or "there is no permit at hand, so nothing is reported")
-            return self._decide(standing, action, self._stock.take, version, context[action].tolist(), problem)
+            return self._decide(standing, action, None, version, context[action].tolist(), problem)
 
     def _choose_by_ticket(self, offers: ByTicket) -> Decision:
         asked = False
@@ -158,7 +157,7 @@ class Device:
                 if (ticket := self._stock.take(self._clock())) is not None:
                     action = action_from(msgspec.json.decode(ticket.action), offers, size(self._terms.mechanism.domain))
                     self._last_offer = action
-                    return self._decide(standing, action, lambda now: ticket, "", np.asarray(action).tolist())
+                    return self._decide(standing, action, ticket, "", np.asarray(action).tolist())
                 if asked:
                     return self._unreported(self._any_action(), "there is no ticket and the server does not answer")
             self._network.fetch(max(self._stock.wanted, 1), self._clock())
@@ -173,16 +172,16 @@ class Device:
         raise Unreachable(f"task {self.contract.id!r} has not offered any point yet and its server does not answer")
 
     def _decide(
-        self, standing: JoinedRow, action: Any, take: Callable[[float], Any], version: str, raw: Any, problem: str = ""
+        self, standing: JoinedRow, action: Any, ticket: HeldPermit | None, version: str, raw: Any, problem: str = ""
     ) -> Decision:
-        """Promise a report and pay for it, if there may be one; `take` is where its permit comes from."""
+        """Promise a report and pay for it, if there may be one; without a ticket it takes the oldest permit."""
         terms, decision, now = self._terms, self._token(12), self._clock()
         refused = standing.opted_out or self._network.contract_changed or expired(self.contract, now)
-        wanted = standing.open and not refused
-        entry = self._account.debit(decision, terms.mechanism, now) if wanted else None
-        if entry is None:
+        if refused or not standing.open or not self._account.affords(terms.mechanism, now):
             return self._unreported(action, problem)
-        permit, data = take(now), msgspec.msgpack.encode(raw)
+        if (permit := ticket or self._stock.take(now)) is None:
+            return self._unreported(action, problem or "there is no permit at hand, so nothing is reported")
+        entry, data = self._account.debit(decision, terms.mechanism, now), msgspec.msgpack.encode(raw)
         self._vault.promise(Pending(decision, entry, now, terms.gate, permit.permit, permit.nonce, version, data))
         return Decision(decision, action, name_of(self.contract.offers, action), True, problem)
 
@@ -236,7 +235,7 @@ class Device:
             for decision in self._vault.overdue(now - self.contract.reward.wait):
                 self.observe(decision, NOT_OBSERVED)
             acknowledged, refused = self._network.deliver(now, force=force)
-            self._network.renew(now, reporting=self.budget().reports_left > 0)
+            self._network.renew(now, reporting=self._can_pay(now))
             self._vault.tidy()
             return Sent(acknowledged, refused, len(self._vault.outbox()))
 
@@ -291,6 +290,10 @@ class Device:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _can_pay(self, now: float) -> bool:
+        with self._vault.lock:
+            return self._account.affords(self._terms.mechanism, now)
 
     def _token(self, octets: int) -> str:
         return to_text(self._entropy.octets(octets))

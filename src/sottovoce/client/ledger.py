@@ -68,15 +68,24 @@ class Account:
         self._all = self._task = Spent()
         self._by_hour: defaultdict[int, Spent] = defaultdict(Spent)
 
-    def debit(self, decision: str, mechanism: Mechanism, now: float) -> int | None:
-        """Pay for one report, in the caller's transaction: the number of the entry, or None where a limit forbids."""
+    def affords(self, mechanism: Mechanism, now: float) -> bool:
+        """Is one more report within every limit?"""
         try:
-            for ledger in self._ledgers(now):
-                ledger.spend(mechanism)
+            self._spend(mechanism, now)
         except BudgetExhausted:
-            return None
+            return False
+        return True
+
+    def debit(self, decision: str, mechanism: Mechanism, now: float) -> int:
+        """Pay for one report, in the caller's transaction: the number of the entry."""
+        self._spend(mechanism, now)
         cost, hour = msgspec.json.encode(cost_of(mechanism)), self._now(now) // HOUR * HOUR
         return self._vault.pay(decision, *mechanism.budget, cost, hour)
+
+    def _spend(self, mechanism: Mechanism, now: float) -> None:
+        """Raise BudgetExhausted where a limit forbids one more report."""
+        for ledger in self._ledgers(now):
+            ledger.spend(mechanism)
 
     def balance(self, mechanism: Mechanism, now: float) -> Balance:
         """For the owner to see."""

@@ -134,7 +134,7 @@ class Network:
         """What is old is asked for again: the status, with it the model; and permits or tickets that may be used."""
         if now >= self._asked_again:
             self.ask_status(now)
-        if reporting and (number := self.stock.due(now)):
+        if reporting and not self.contract_changed and (number := self.stock.due(now)):
             self.fetch(number, now)
 
     def ask_status(self, now: float) -> None:

@@ -4,8 +4,6 @@ A permit is fetched with a request of its own, at a time that has nothing to do 
 the server can recognise it, and so know when it was fetched.
 """
 
-import math
-
 import msgspec
 
 from sottovoce.client.http import Response, Transport, asked, read
@@ -24,7 +22,7 @@ from sottovoce.protocol.wire import LARGEST_OFFERS, Commitments, Offers, Permits
 AHEAD = 2
 """Permits that a device keeps ready."""
 PAUSE = 600
-"""They are fetched up to so many seconds apart, at random."""
+"""One that is missing is fetched after up to so many seconds, at random."""
 FOREVER = 2**53
 """Seconds that a permit may claim to be valid."""
 LONGEST = 4096
@@ -39,8 +37,8 @@ class Stock:
         self._offers = terms.contract.offers
         self.wanted = AHEAD if isinstance(self._offers, ByModel) else 0
         """How many to keep ready."""
-        self._next = -math.inf
-        """When a permit may be fetched again."""
+        self._next: float | None = None
+        """When the next permit is fetched, if one is missing."""
 
     def left(self, now: float) -> int:
         """How many can be used by a decision that is made now."""
@@ -57,13 +55,16 @@ class Stock:
         return max(0, self.wanted - self.left(now))
 
     def due(self, now: float) -> int:
-        """How many to fetch now: all tickets that are missing, but one permit, and the next after a random pause."""
+        """How many to fetch now: all tickets that are missing, but one permit, after a random pause."""
+        self._vault.drop_permits(self._needed_until(now))
         missing = self.missing(now)
         if isinstance(self._offers, ByTicket) or not missing:
             return missing
+        if self._next is None:
+            self._next = now + self._entropy.below(1000 * PAUSE) / 1000
         if now < self._next:
             return 0
-        self._next = now + self._entropy.below(1000 * PAUSE) / 1000
+        self._next = None
         return 1
 
     def fetch(self, number: int) -> None:

@@ -135,9 +135,13 @@ class Vault:
         """How many permits or tickets are valid until then."""
         return self.run("SELECT count(*) FROM permits WHERE joined = ? AND expires > ?", self.id, until)[0][0]
 
-    def take_permit(self, until: float) -> HeldPermit | None:
-        """The oldest permit that is valid until then. Those that are not are thrown away: no draw was made for them."""
+    def drop_permits(self, until: float) -> None:
+        """Throw away those that are not valid until then: no draw was made for them."""
         self.run("DELETE FROM permits WHERE joined = ? AND expires <= ?", self.id, until)
+
+    def take_permit(self, until: float) -> HeldPermit | None:
+        """The oldest permit that is valid until then."""
+        self.drop_permits(until)
         first = "SELECT id FROM permits WHERE joined = ? ORDER BY id LIMIT 1"
         taken = self.run(f"DELETE FROM permits WHERE id = ({first}) RETURNING permit, nonce, action", self.id)
         return HeldPermit(*taken[0]) if taken else None
