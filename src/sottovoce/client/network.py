@@ -21,12 +21,14 @@ from sottovoce.protocol.offers import model_from, version_of
 from sottovoce.protocol.problems import problem_from
 from sottovoce.protocol.wire import TaskStatus, Verdicts
 
-BATCH = 100
-"""Reports in one request."""
 SUSPICIOUS = {"bad-gate", "bad-payload", "unknown-version"}
 """Verdicts after which the device looks at the contract and the model again."""
 FRESH = 60.0
 """Seconds that an answer is fresh when the server does not say."""
+LARGEST_CONTRACT = 2**20
+"""Bytes."""
+LARGEST_NUMBER = 32
+"""Characters that a number of a model may take, on average."""
 LONGEST_BACKOFF = 3600.0
 LONGEST_RETRY_AFTER = 86400.0
 
@@ -64,6 +66,8 @@ def _served(transport: Transport, task: str) -> bytes:
         raise ConfigurationError(f"the server knows no task {task!r}")
     if answer.status != 200:
         raise Unreachable(f"the contract of {task!r} cannot be had: status {answer.status}")
+    if len(answer.body) > LARGEST_CONTRACT:
+        raise ContractRefused(f"the contract of {task!r} has {len(answer.body):,} bytes: refused")
     return answer.body
 
 
@@ -88,45 +92,46 @@ class Network:
     # --- out ---------------------------------------------------------------------------------------------------------
 
     def deliver(self, now: float, *, force: bool) -> tuple[int, int]:
-        """How many reports were acknowledged, and how many refused for good."""
+        """How many reports were acknowledged, and how many refused for good.
+
+        Each was delayed by itself and leaves by itself, in a request of its own. What was withdrawn meanwhile stays.
+        """
         acknowledged = refused = 0
         if not (self._backoff.ready(now) and self._vault.standing().open):
             return acknowledged, refused
-        for rows in self._batches(math.inf if force else now):
-            fates = self._judged(rows)
-            if not isinstance(fates, list):
-                self._backoff.failed(now, at_least=fates)
+        for row in self._in_random_order(self._vault.outbox(math.inf if force else now)):
+            if not self._vault.waits(row):
+                continue
+            fate = self._fate(row)
+            if not isinstance(fate, str):
+                self._backoff.failed(now, at_least=fate)
                 break
             self._backoff.succeeded()
-            judged = [(row, fate) for row, fate in zip(rows, fates, strict=True) if fate != "task-paused"]
-            with self._vault.transaction():
-                for row, fate in judged:
-                    self._vault.settle(row, fate)
-            taken = sum(fate in ("accepted", "duplicate") for fate in fates)
-            acknowledged, refused = acknowledged + taken, refused + len(judged) - taken
-            if SUSPICIOUS & set(fates):
-                self._asked_again = -math.inf
-            if len(judged) < len(rows):  # paused: keep the rest, and ask after a while whether it is open again
+            if fate == "task-paused":  # keep the rest, and ask after a while whether it is open again
                 self._vault.set(open=False)
                 self._asked_again = now + FRESH
                 break
+            with self._vault.transaction():
+                self._vault.settle(row, fate)
+            taken = fate in ("accepted", "duplicate")
+            acknowledged, refused = acknowledged + taken, refused + (not taken)
+            if fate in SUSPICIOUS:
+                self._asked_again = -math.inf
         return acknowledged, refused
 
-    def _judged(self, rows: list[OutboxRow]) -> list[str] | float:
-        """What the server says of each report: exactly the bytes that lie in the outbox are sent."""
-        body = b'{"reports":[' + b",".join(row.report for row in rows) + b"]}"
+    def _fate(self, row: OutboxRow) -> str | float:
+        """What the server says of a report: exactly the bytes that lie in the outbox are sent."""
+        body = b'{"reports":[' + row.report + b"]}"
         try:
-            return fates_of(self._transport.request("POST", f"{self._path}/reports", body), len(rows))
+            return fate_of(self._transport.request("POST", f"{self._path}/reports", body))
         except OSError:
             return 0.0
 
-    def _batches(self, until: float) -> list[list[OutboxRow]]:
-        """What is due, in random order."""
-        rows = self._vault.outbox(until)
+    def _in_random_order(self, rows: list[OutboxRow]) -> list[OutboxRow]:
         for last in range(len(rows) - 1, 0, -1):
             other = self._entropy.below(last + 1)
             rows[last], rows[other] = rows[other], rows[last]
-        return [rows[start : start + BATCH] for start in range(0, len(rows), BATCH)]
+        return rows
 
     # --- in ----------------------------------------------------------------------------------------------------------
 
@@ -172,6 +177,8 @@ class Network:
 
     def _fetch_model(self) -> None:
         body = asked(self._transport.request("GET", f"{self._path}/model")).body
+        if len(body) > LARGEST_NUMBER * (self._offers.dimension + 3) ** 2:
+            raise WireError(f"a model of {len(body):,} bytes is not one of this task")
         version = version_of(body)
         self._know(version, body)
         with self._vault.transaction():
@@ -202,23 +209,23 @@ class Backoff:
         self._failures, self._until = 0, 0.0
 
 
-def fates_of(answer: Response, number: int) -> list[str] | float:
-    """One word per report; where the server has not judged them, the least number of seconds to wait.
+def fate_of(answer: Response) -> str | float:
+    """The server's word on the report; where it has not judged it, the least number of seconds to wait.
 
-    >>> fates_of(Response(200, {}, b'{"verdicts": ["accepted", "bad-gate"]}'), 2)
-    ['accepted', 'bad-gate']
-    >>> fates_of(Response(503, {"retry-after": "7"}), 2)
+    >>> fate_of(Response(200, {}, b'{"verdicts": ["bad-gate"]}'))
+    'bad-gate'
+    >>> fate_of(Response(503, {"retry-after": "7"}))
     7.0
     """
     problem, after = problem_from(answer.body).name, answer.headers.get("retry-after", "")
     if answer.status == 200:
         try:
-            verdicts = read(answer, Verdicts).verdicts
-        except WireError:
+            (verdict,) = read(answer, Verdicts).verdicts
+        except (WireError, ValueError):
             return 0.0
-        return list(verdicts) if len(verdicts) == number else 0.0
+        return verdict
     if 400 <= answer.status < 500 and answer.status != 429 and problem:
-        return [problem] * number
+        return problem
     return min(float(after), LONGEST_RETRY_AFTER) if after.isascii() and after.isdigit() else 0.0
 
 

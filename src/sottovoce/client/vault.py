@@ -205,6 +205,10 @@ class Vault:
         """What will leave until this time, in the order in which it is due."""
         return self._select(OutboxRow, "outbox WHERE joined = ? AND due <= ? ORDER BY due", self.id, until)
 
+    def waits(self, row: OutboxRow) -> bool:
+        """Is it still in the outbox?"""
+        return bool(self.run("SELECT 1 FROM outbox WHERE id = ? AND entry = ?", row.id, row.entry))
+
     def settle(self, row: OutboxRow, fate: str) -> None:
         """A report that was answered for good leaves the outbox."""
         if self.run("DELETE FROM outbox WHERE id = ? AND entry = ? RETURNING id", row.id, row.entry):

@@ -62,7 +62,6 @@ def calibrate(name: str, domain: Domain, budget: Budget, formula: str = "analyti
     return kind.calibrate(domain, budget, formula) if kind.formulas else kind.calibrate(domain, budget)
 
 
-@lru_cache(maxsize=1024)
 def verify(mechanism: Mechanism) -> None:
     """Raise BrokenPromise unless the mechanism's own numbers keep its budget.
 
@@ -75,8 +74,14 @@ def verify(mechanism: Mechanism) -> None:
         ...
     sottovoce.protocol.errors.BrokenPromise: epsilon 20 is above 12, where one report protects nobody: refused
     """
+    _verify(mechanism, repr(mechanism))
+
+
+@lru_cache(maxsize=1024)
+def _verify(mechanism: Mechanism, written: str) -> None:
+    """Remembered as it is written: 2 and 2.0 are equal, and only one of them is a whole number."""
     epsilon = mechanism.budget.epsilon
-    if not epsilon > 0:
+    if type(epsilon) not in (int, float) or not epsilon > 0:
         raise BrokenPromise(f"epsilon must be positive, got {epsilon!r}")
     if epsilon > LARGEST_EPSILON:
         raise BrokenPromise(

@@ -3,6 +3,8 @@
 import msgspec
 
 PREFIX = "urn:sottovoce:problem:"
+LARGEST = 2**16
+"""Bytes of a document that are read."""
 
 PROBLEMS = {
     "bad-request": (400, "The request is not what this route takes"),
@@ -35,7 +37,8 @@ class ProblemDocument(msgspec.Struct, frozen=True):
     @property
     def name(self) -> str:
         """The last part of the type; empty if it is none of ours."""
-        return self.type.removeprefix(PREFIX) if self.type.startswith(PREFIX) else ""
+        name = self.type.removeprefix(PREFIX)
+        return name if name in PROBLEMS and name != self.type else ""
 
 
 def problem_from(body: bytes) -> ProblemDocument:
@@ -45,6 +48,6 @@ def problem_from(body: bytes) -> ProblemDocument:
     'task-paused'
     """
     try:
-        return msgspec.json.decode(body, type=ProblemDocument)
+        return msgspec.json.decode(body, type=ProblemDocument) if len(body) <= LARGEST else ProblemDocument()
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return ProblemDocument()

@@ -93,10 +93,10 @@ def simulate(
     >>> trace.regret.shape
     (2, 100)
     """
-    numbers = {"publish_every": publish_every, "delay": delay, "checkpoints": checkpoints}
-    who = {"forgers": forgers, "progress": progress}
+    numbers = {"rounds": rounds, "seeds": seeds, "seed": seed}
+    numbers |= {"publish_every": publish_every, "delay": delay, "checkpoints": checkpoints}
     case = Case(learner, mechanism, quieter)
-    return simulate_grid([case], user, world, **who, rounds=rounds, seeds=seeds, seed=seed, **numbers)[0]
+    return simulate_grid([case], user, world, forgers=forgers, progress=progress, **numbers)[0]
 
 
 def simulate_grid(

@@ -39,7 +39,7 @@ class OnGrid(ABC):
     def verify_scales(self) -> None:
         """Refuse whatever is not one positive number for each block."""
         numbers = isinstance(self.scales, tuple) and all(
-            isinstance(scale, int | float) and 0 < scale < math.inf for scale in self.scales
+            type(scale) in (int, float) and 0 < scale < math.inf for scale in self.scales
         )
         if not numbers or len(self.scales) != len(self.domain.blocks):
             raise BrokenPromise(f"one positive scale per block is needed, got {self.scales}")
