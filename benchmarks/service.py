@@ -37,14 +37,21 @@ from rich.console import Console
 
 from sottovoce.cli.output import table_of
 from sottovoce.client import Device, Limits
+from sottovoce.privacy.sphere.codebook import COIN_BYTES
 from sottovoce.protocol.codec import from_text, to_text
+from sottovoce.protocol.contract import DAY
+from sottovoce.protocol.permits import NONCE_BYTES, coin_of, commitment_of, report_id
+from sottovoce.server.store import open_store
 from sottovoce.server.store.base import Journalled
 from sottovoce.server.store.sqlite import JOURNAL
+from sottovoce.server.web.permits import PermitOffice
 
 TOKEN = secrets.token_urlsafe(16)
 CONNECTIONS = 64
 LOAD = 10_000
 """Requests of one measurement."""
+CANDIDATES = 16
+"""Of the codebook at epsilon 4."""
 TASK: dict[str, Any] = {
     "id": "bench",
     "learner": "gradient",
@@ -78,6 +85,11 @@ class Target:
         while (summary := self.call("GET", "/v1/tasks/bench/summary"))["learned"] < summary["reports"]:
             time.sleep(0.1)
         time.sleep(0.2)
+
+    def permits(self) -> PermitOffice:
+        """One that issues what the server does: it has the server's key."""
+        with contextlib.closing(open_store(self.folder)) as store:
+            return PermitOffice(store.secret("tickets"), self.call("GET", "/v1/tasks/bench")["digest"])
 
     def memory(self) -> dict[str, float]:
         """Megabytes of the server and of its learner, as the system counts them."""
@@ -224,15 +236,23 @@ def post(path: str, body: object) -> bytes:
     return head.encode() + data
 
 
-def random_report(version: str) -> dict[str, object]:
-    payload = secrets.token_bytes(13) + bytes([secrets.randbelow(256)])  # a seed and one of 256 candidates
-    payload = payload[:12] + bytes([0, payload[13]])
-    return {"id": to_text(secrets.token_bytes(16)), "version": version, "gate": 0, "payload": to_text(payload)}
+def random_report(version: str, permits: PermitOffice) -> dict[str, object]:
+    nonce = secrets.token_bytes(NONCE_BYTES)
+    permit = permits.issue(commitment_of(nonce), int(time.time()) + DAY)
+    payload = bytes([secrets.randbelow(CANDIDATES)])
+    return {"permit": permit, "nonce": to_text(nonce), "version": version, "gate": 0, "payload": to_text(payload)}
 
 
-def batches(version: str, count: int, size: int) -> list[bytes]:
-    path = "/v1/tasks/bench/reports"
-    return [post(path, {"reports": [random_report(version) for _ in range(size)]}) for _ in range(count)]
+def batches(target: Target, version: str, count: int, size: int) -> list[bytes]:
+    """Reports with permits that the server would have issued: asking for them is not what is measured."""
+    path, permits = "/v1/tasks/bench/reports", target.permits()
+    return [post(path, {"reports": [random_report(version, permits) for _ in range(size)]}) for _ in range(count)]
+
+
+def kept(report: dict[str, str]) -> bytes:
+    """The coin and the payload, as the journal has them."""
+    coin = coin_of(from_text(report["permit"]), from_text(report["nonce"]))
+    return coin[:COIN_BYTES] + from_text(report["payload"])
 
 
 def bare_sqlite(folder: Path, requests: list[bytes], version: str) -> float:
@@ -241,7 +261,8 @@ def bare_sqlite(folder: Path, requests: list[bytes], version: str) -> float:
     for request in requests:
         reports = json.loads(request.partition(b"\r\n\r\n")[2])["reports"]
         rows.append([
-            Journalled(1, from_text(r["id"]), 0, 0, bytes.fromhex(version), from_text(r["payload"])) for r in reports
+            Journalled(1, report_id(commitment_of(from_text(r["nonce"]))), 0, 0, bytes.fromhex(version), kept(r))
+            for r in reports
         ])  # fmt: skip
     path = folder / f"bare-{secrets.token_hex(4)}.sqlite"
     connection = sqlite3.connect(path, isolation_level=None)
@@ -268,16 +289,16 @@ def measure(target: Target, turns: int, reports: int) -> list[dict[str, object]]
     wanted = {"batches of 100": 0.5, "single": 0.4, "single against GET": 0.0, "model": 0.7}
     ratios: dict[str, list[tuple[float, float]]] = {name: [] for name in wanted}
     for _ in range(turns):
-        sent = batches(version, 100, 100)
+        sent = batches(target, version, 100, 100)
         target.settle()
         durable = 100 * closed_loop(target, sent)
         target.settle()
         ratios["batches of 100"].append((durable, bare_sqlite(target.folder, sent, version)))
-        single, model = batches(version, LOAD, 1), [get("/v1/tasks/bench/model")] * LOAD
+        single, model = batches(target, version, LOAD, 1), [get("/v1/tasks/bench/model")] * LOAD
         for name, requests, nothing in (
             ("model", model, [get("/healthz")] * LOAD),
             ("single", single, [request.replace(b"/v1/tasks/bench/reports", b"/healthz", 1) for request in single]),
-            ("single against GET", batches(version, LOAD, 1), [get("/healthz")] * LOAD),
+            ("single against GET", batches(target, version, LOAD, 1), [get("/healthz")] * LOAD),
         ):
             before = closed_loop(target, nothing)
             ours = closed_loop(target, requests)
@@ -294,7 +315,7 @@ def measure(target: Target, turns: int, reports: int) -> list[dict[str, object]]
         for name, pairs in ratios.items()
     ]
     half = statistics.median(ours for ours, _ in ratios["single"]) / 2
-    seconds = sorted(asyncio.run(_paced(target.port, batches(version, int(8 * half), 1), half)))
+    seconds = sorted(asyncio.run(_paced(target.port, batches(target, version, int(8 * half), 1), half)))
     rows.append({"what": "p99 in ms at half load", "per_second": half, "p99": 1000 * seconds[int(0.99 * len(seconds))]})
     rows += [device_report(target, folder) for folder in (None, target.folder / "device")]
     return [*rows, memory_over(target, version, reports)] if reports else rows
@@ -305,6 +326,7 @@ def device_report(target: Target, folder: Path | None, reports: int = 400) -> di
     fields = [dict.fromkeys(TASK["fields"], 0.1 * i) for i in range(TASK["candidates"])]
     limits, seconds = Limits(epsilon=4.0, lifetime=4000.0), []
     device = Device(f"http://127.0.0.1:{target.port}", "bench", folder=folder, limits=limits)
+    device.prefetch(reports)
     for _ in range(reports):
         start = time.perf_counter()
         device.observe(device.choose(fields).id, 1.0)
@@ -319,7 +341,7 @@ def memory_over(target: Target, version: str, reports: int) -> dict[str, object]
     """Memory after each tenth; a tenth's worth of requests is made at a time, outside the clock."""
     marks, seconds = [target.memory()], 0.0
     for _ in range(10):
-        sent = batches(version, reports // 1000, 100)
+        sent = batches(target, version, reports // 1000, 100)
         start = time.perf_counter()
         closed_loop(target, sent)
         seconds += time.perf_counter() - start

@@ -18,6 +18,7 @@ from sottovoce.client import Limits
 from sottovoce.client.terms import accept
 from sottovoce.protocol.codec import from_text
 from sottovoce.protocol.fields import Number
+from sottovoce.protocol.permits import coin_of
 
 HEAVY = ("jax", "scipy", "matplotlib", "typer", "rich", "starlette", "granian", "pyarrow")
 
@@ -49,6 +50,8 @@ DEVICE = WITHOUT + textwrap.dedent(
             model = model_body("linear", LinearModel([1.0] * d, [[0.0] * d] * d, 0.0, 0.0))
             status = {"id": "films", "digest": digest_of(self.contract), "mode": "live", "state": "open",
                       "version": version_of(model)}
+            if path.endswith("/permits"):
+                return Response(200, {}, b'{"permits": [{"permit": "AAAA", "expires": 9999999999}]}')
             if method == "POST":
                 self.got += json.loads(body)["reports"]
                 return Response(200, {}, b'{"verdicts": ["accepted"]}')
@@ -62,7 +65,7 @@ DEVICE = WITHOUT + textwrap.dedent(
     assert device.send(force=True).acknowledged == 1
     device.close()
     assert not set(sys.modules) & {HEAVY}
-    Path(sys.argv[3]).write_text(Server.got[0]["payload"])
+    Path(sys.argv[3]).write_text(json.dumps(Server.got[0]))
     """.replace("{HEAVY}", repr(set(HEAVY)))
 )
 
@@ -91,11 +94,13 @@ def test_a_device_is_built_from_the_contract_alone(tmp_path):
     for folder in DEVICE_HALF:
         shutil.copytree(here / folder, package / folder, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(here / "__init__.py", package)
-    contract, payload, state = (tmp_path / name for name in ("contract.json", "payload", "state"))
+    contract, sent, state = (tmp_path / name for name in ("contract.json", "report.json", "state"))
     contract.write_bytes(contract_of_a_learner_from_the_future())
-    python(DEVICE, str(contract), str(state), str(payload), path=tmp_path)
+    python(DEVICE, str(contract), str(state), str(sent), path=tmp_path)
     (mechanism, *_) = accept(contract.read_bytes(), "films", Limits()).mechanisms
-    assert sv.decode(mechanism, from_text(payload.read_text())).gram.shape == (2, 2)
+    report = json.loads(sent.read_text())
+    coin = coin_of(from_text(report["permit"]), from_text(report["nonce"]))[: mechanism.coin_size]
+    assert sv.decode(mechanism, coin + from_text(report["payload"])).gram.shape == (2, 2)
     inspect = WITHOUT + "from sottovoce.client.inspection import main\nmain(['--device', sys.argv[1]])"
     assert "films" in python(inspect, str(state), path=tmp_path)
 

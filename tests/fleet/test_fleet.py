@@ -63,12 +63,17 @@ class Server:
         return self.body
 
     def offers(self, body: bytes) -> wire.Offers:
-        count = msgspec.json.decode(body, type=wire.OffersRequest).count
-        first = self.calls["ticket"]
-        self.calls["ticket"] += count
-        return wire.Offers(
-            offers=[wire.TicketOffer(ticket=f"T{n}", action=n % 3, expires=2**40) for n in range(first, first + count)]
-        )
+        numbers = self._next_numbers(body)
+        return wire.Offers(offers=[wire.TicketOffer(ticket=f"T{n:03}", action=n % 3, expires=2**40) for n in numbers])
+
+    def permits(self, body: bytes) -> wire.Permits:
+        return wire.Permits(permits=[wire.Permit(permit=f"P{n:03}", expires=2**40) for n in self._next_numbers(body)])
+
+    def _next_numbers(self, body: bytes) -> range:
+        """One for each commitment."""
+        first = self.calls["commitment"]
+        self.calls["commitment"] += len(msgspec.json.decode(body, type=wire.Commitments).commitments)
+        return range(first, self.calls["commitment"])
 
     def model(self, _: object) -> bytes:
         """Another one after every publication; always: choose at random."""
@@ -79,7 +84,7 @@ class Server:
         kind = wire.TicketReports if isinstance(self.known.offers, ByTicket) else wire.ModelReports
         verdicts = []
         for report in msgspec.json.decode(body, type=kind).reports:
-            name = report.ticket if isinstance(report, wire.TicketReport) else report.id
+            name = report.ticket if isinstance(report, wire.TicketReport) else report.permit
             self.versions += [report.version] if isinstance(report, wire.ModelReport) else []
             verdicts.append("duplicate" if name in self.taken else "accepted")
             self.taken[name] = report.gate
@@ -128,6 +133,12 @@ def test_who_comes_back_chooses_by_the_newest_model_and_pays_from_the_same_ledge
     assert len(set(server.versions)) == 3
     spent = run_fleet("http://t", "t", 5, 4, transport=Server(ARMS))
     assert (spent.reports, spent.acknowledged, len(spent.curve)) == (10, 10, 20)
+
+
+def test_who_comes_often_in_a_rush_has_a_permit_each_time_as_long_as_the_budget_lasts():
+    server = Server(msgspec.structs.replace(FEATURES, privacy=Privacy(epsilon=4.0, lifetime=8.0)))
+    result = run_fleet("http://t", "t", 4, 3, transport=server, lockstep=False)
+    assert (result.reports, result.acknowledged, server.calls["permits"]) == (8, 8, 8)
 
 
 def test_a_quieter_fleet_answers_at_the_quieter_gate():

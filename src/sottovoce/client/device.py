@@ -91,7 +91,7 @@ class Device:
         self._background = Background(self.send, task)
         with self._vault.transaction(flush=True):
             self._vault.give_up_draws()
-        if self._stock.missing(clock()) == self._stock.wanted > 0 and self._can_pay(clock()):
+        if self._stock.missing(clock()) == self._stock.wanted > 0 and self._may_report(clock()):
             self._network.fetch(1, clock())  # the others come later, at random times
 
     @property
@@ -121,7 +121,7 @@ class Device:
         their reports come from one device; see docs/privacy.md.
         """
         self._stock.wanted = number
-        if (missing := self._stock.missing(self._clock())) and self._can_pay(self._clock()):
+        if (missing := self._stock.missing(self._clock())) and self._may_report(self._clock()):
             self._network.fetch(missing, self._clock())
 
     def _choose_by_model(self, offers: ByModel, raw: Any, baseline: int | str) -> Decision:
@@ -235,7 +235,7 @@ class Device:
             for decision in self._vault.overdue(now - self.contract.reward.wait):
                 self.observe(decision, NOT_OBSERVED)
             acknowledged, refused = self._network.deliver(now, force=force)
-            self._network.renew(now, reporting=self._can_pay(now))
+            self._network.renew(now, reporting=self._may_report(now))
             self._vault.tidy()
             return Sent(acknowledged, refused, len(self._vault.outbox()))
 
@@ -291,9 +291,9 @@ class Device:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _can_pay(self, now: float) -> bool:
+    def _may_report(self, now: float) -> bool:
         with self._vault.lock:
-            return self._account.affords(self._terms.mechanism, now)
+            return not self._network.contract_changed and self._account.affords(self._terms.mechanism, now)
 
     def _token(self, octets: int) -> str:
         return to_text(self._entropy.octets(octets))

@@ -17,7 +17,7 @@ from sottovoce.admin.remote import PATIENCE, Remote
 from sottovoce.catalogue.task import learning_of
 from sottovoce.client import Decision, Device, Http, Limits, Sent, Transport
 from sottovoce.fleet.people import Crowd
-from sottovoce.protocol.contract import Contract
+from sottovoce.protocol.contract import ByModel, Contract
 from sottovoce.protocol.errors import ConfigurationError, Unreachable
 
 RUSH = 1000
@@ -89,8 +89,11 @@ def run_fleet(
     generous = Limits(gate.epsilon, gate.delta, limit.lifetime, limit.lifetime_delta)
 
     def device() -> Device:
-        """Of an owner who allows exactly what the task asks for."""
-        return Device(server, task, limits=generous, epsilon=epsilon, transport=transport)
+        """Of an owner who allows exactly what the task asks for; who comes often has the permits at once."""
+        made = Device(server, task, limits=generous, epsilon=epsilon, transport=transport)
+        if visits > 1 and isinstance(contract.offers, ByModel):
+            made.prefetch(min(visits, made.budget().reports_left))
+        return made
 
     crowd = Crowd(contract, seed=seed, size=learning_of(contract).publish_every if lockstep else min(RUSH, people))
     spent = _gate_epsilon(contract, epsilon)

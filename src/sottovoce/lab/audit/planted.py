@@ -106,7 +106,7 @@ def planted_subjects() -> list[Subject]:
     classical = calibrate("gaussian", Interval(), Budget(20.0, 1e-5), "classical")
     # Few candidates, a quarter of them in the cap: then the size of a threshold cap varies most from coin to coin.
     small = replace(calibrate_sphere(Ball(2), Budget(2.0)), candidates=8, cap=2)
-    across = (((1.0, 0.0),), ((0.0, 1.0),))  # for opposite messages the pairs of a coin are equally near
+    across = (((1.0, 0.0),), ((0.0, 1.0),))  # the pairs of a coin are equally near to opposite messages
 
     def broken(bug: str, sender: Sender, mechanism: Mechanism, effort: float = 0.1) -> Subject:
         people = most_different(mechanism.domain)
@@ -118,7 +118,7 @@ def planted_subjects() -> list[Subject]:
         replace(broken("missing clip", _missing_clip, laplace), people=((0.0,), (3.0,))),
         *(broken("seeded randomness", _seeded, mechanism) for mechanism in (levels, sphere)),
         replace(broken("redrawn coin", _redrawn_coin, sphere, effort=0.05), people=across),
-        broken("threshold cap", _threshold_cap, small, effort=0.2),
+        replace(broken("threshold cap", _threshold_cap, small, effort=0.2), people=across),
         broken("rank sent along", _sent_rank, sphere, effort=0.05),
         broken("second report", _second_report, sphere, effort=0.05),
     ]
