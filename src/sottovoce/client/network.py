@@ -238,7 +238,7 @@ def fates_of(answer: Response, number: int) -> list[str] | float:
         except WireError:
             return 0.0
         return list(verdicts) if len(verdicts) == number else 0.0
-    if 400 <= answer.status < 500 and answer.status != 429 and problem:
+    if 400 <= answer.status < 500 and answer.status not in (408, 429) and problem:
         return [problem] * number
     return min(float(after), LONGEST_RETRY_AFTER) if after.isascii() and after.isdigit() else 0.0
 

@@ -10,6 +10,7 @@ PROBLEMS = {
     "forbidden": (403, "This server has no admin token"),
     "not-found": (404, "There is nothing here"),
     "method-not-allowed": (405, "This route does not do that"),
+    "too-slow": (408, "The request took too long"),
     "contract-differs": (409, "Another contract has this name"),
     "wrong-kind": (409, "This task does not work that way"),
     "task-paused": (409, "The task is paused"),

@@ -70,7 +70,8 @@ ROUTES = (
     # for operators
     Route("GET", "/openapi.json", openapi, "This document", dict),
     Route("GET", "/healthz", handlers.alive, "The process runs", handlers.Alive),
-    Route("POST", "/healthz", handlers.alive, "It runs, and read the body", handlers.Alive, problems=("too-large",)),
+    Route("POST", "/healthz", handlers.alive, "It runs, and read the body", handlers.Alive,
+          problems=("too-large", "too-slow")),
     Route("GET", "/readyz", handlers.ready, "It can take reports and learn", handlers.Ready, problems=("not-ready",)),
     Route("GET", "/metrics", handlers.metrics, "For Prometheus", str, media="text/plain"),
 )  # fmt: skip
