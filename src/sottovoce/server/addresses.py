@@ -1,5 +1,6 @@
 """Whom a limit counts: a client's address. Addresses are held in memory only, and never logged."""
 
+import contextlib
 import ipaddress
 
 
@@ -15,3 +16,19 @@ def group_of(address: str) -> str:
     if parsed.ipv4_mapped:
         return str(parsed.ipv4_mapped)
     return str(ipaddress.IPv6Address(int(parsed) >> 64 << 64))
+
+
+def client_of(peer: str, forwarded: str, proxies: int) -> str:
+    """The group of whoever asks, behind so many trusted proxies.
+
+    Each proxy adds the address it was asked from to the right end of X-Forwarded-For, so the one that is `proxies`
+    places from the right was written by the outermost of them. What is further left anybody can write.
+
+    >>> client_of("10.0.0.1", "203.0.113.9, 192.0.2.7", 1), client_of("10.0.0.1", "203.0.113.9, 192.0.2.7", 0)
+    ('192.0.2.7', '10.0.0.1')
+    """
+    if proxies:
+        given = forwarded.split(",")
+        with contextlib.suppress(IndexError, ValueError):
+            return group_of(str(ipaddress.ip_address(given[-proxies].strip())))
+    return group_of(peer) if peer else ""

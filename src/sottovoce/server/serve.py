@@ -21,20 +21,20 @@ STOPPING_SECONDS = 3.0
 """How long requests may take to end once the server is told to stop; with the learner's time it is less than ten."""
 
 
-def serve(folder: Path, *, host: str, port: int, token: str, rate: float) -> None:
+def serve(folder: Path, *, host: str, port: int, token: str, rate: float, proxies: int) -> None:
     """Listen until told to stop (SIGTERM or SIGINT); then write what waits and end."""
     to_stderr()
     with only_one("server", folder, wait=False):
-        uvloop.run(_serve(folder, host, port, token, rate))
+        uvloop.run(_serve(folder, host, port, token, rate, proxies))
 
 
-async def _serve(folder: Path, host: str, port: int, token: str, rate: float) -> None:
+async def _serve(folder: Path, host: str, port: int, token: str, rate: float, proxies: int) -> None:
     stop, most = asyncio.Event(), room()
     for name in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(name, stop.set)
     async with Hub(open_store(folder), ChildLearner(folder)) as hub:
         server = Server(
-            Application(hub, token, rate),
+            Application(hub, token, rate, proxies),
             host,
             port,
             interface=Interfaces.ASGINL,
@@ -48,7 +48,7 @@ async def _serve(folder: Path, host: str, port: int, token: str, rate: float) ->
         log("listening", address=f"http://{host}:{port}", data=str(folder), tasks=len(hub.tasks), connections=most)
         if not token:
             log("no admin token: tasks cannot be managed; set SOTTOVOCE_ADMIN_TOKEN", logging.WARNING)
-        async with guarded(port, LARGEST_SHARE):
+        async with guarded(port, most if proxies else LARGEST_SHARE):
             await _listen(server, stop)
         log("stopping")
     log("stopped")

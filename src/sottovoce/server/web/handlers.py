@@ -14,6 +14,7 @@ from sottovoce.protocol.codec import to_text
 from sottovoce.protocol.contract import ByModel
 from sottovoce.server.problems import not_ready
 from sottovoce.server.store.base import Entry
+from sottovoce.server.web.admission import charge
 from sottovoce.server.web.hub import Hub
 from sottovoce.server.web.messages import answer, body, cached, json
 from sottovoce.server.web.task import LiveTask
@@ -60,7 +61,9 @@ async def model(hub: Hub, request: Request) -> Response:
 
 async def offers(hub: Hub, request: Request) -> Response:
     task = task_of(hub, request)
-    found = task.offers(body(request, wire.OffersRequest).count, hub.clock())
+    count = body(request, wire.OffersRequest).count
+    charge(request, count)
+    found = task.offers(count, hub.clock())
     hub.metrics.tickets.labels(task.contract.id).inc(len(found.offers))
     return answer(request, found)
 
@@ -68,6 +71,7 @@ async def offers(hub: Hub, request: Request) -> Response:
 async def reports(hub: Hub, request: Request) -> Response:
     task = task_of(hub, request)
     batch = body(request, wire.ModelReports if isinstance(task.contract.offers, ByModel) else wire.TicketReports)
+    charge(request, len(batch.reports))
     return answer(request, wire.Verdicts(verdicts=await hub.take(task, batch)))
 
 

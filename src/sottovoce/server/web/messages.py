@@ -42,7 +42,10 @@ async def _more(request: Request, content: bytearray) -> bool:
 
 
 def body(request: Request, type: type[T]) -> T:
-    """The request's body as this type, or a problem that says what is wrong."""
+    """The request's body as this type, or a problem that says what is wrong.
+
+    A type must be declared: a page of another origin cannot send these types unless its browser asks here first.
+    """
     kind = _kind(request)
     if kind not in (JSON, MESSAGEPACK):
         raise Problem("unsupported-type", f"content-type must be {JSON} or {MESSAGEPACK}")
@@ -82,4 +85,4 @@ def _fresh_for(seconds: int) -> dict[str, str]:
 
 
 def _kind(request: Request) -> str:
-    return request.headers.get("content-type", JSON).partition(";")[0].strip().lower()
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
