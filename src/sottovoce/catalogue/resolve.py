@@ -96,7 +96,8 @@ def _learning(file: TaskFile, task: Task) -> dict[str, Any]:
     """See `catalogue.task.Learning`."""
     same = {name: getattr(task, name) for name in ("learner", "preset", "formula", "tuning", "region")}
     publish_every = file.publish_every or max(1, file.horizon // MODELS)
-    return same | {"horizon": file.horizon, "publish_every": publish_every}
+    chosen = {"origins": file.origins} if file.origins else {}
+    return same | {"horizon": file.horizon, "publish_every": publish_every} | chosen
 
 
 def _unit(task: Task) -> tuple[float, float]:

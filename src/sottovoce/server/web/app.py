@@ -4,7 +4,7 @@ import functools
 import hashlib
 import hmac
 import logging
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -15,6 +15,7 @@ from sottovoce.server.problems import Problem
 from sottovoce.server.web.admission import Admission
 from sottovoce.server.web.hub import Hub
 from sottovoce.server.web.messages import problem, read
+from sottovoce.server.web.origins import comes_from, sharing
 from sottovoce.server.web.routes import ROUTES, TASK, Route
 
 TASKS = TASK.removesuffix("{id}")
@@ -35,14 +36,21 @@ class Application:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         pattern, scope["path_params"] = pattern_of(scope["path"])
         methods = BY_PATH.get(pattern, {})
-        answer = await self._answer(pattern, methods, Request(scope, receive))
+        request, origins = Request(scope, receive), self._origins(methods, scope["path_params"].get("id", ""))
+        answer = await self._answer(pattern, methods, request, origins)
+        if origins:
+            answer.headers.update(sharing(request, origins, methods))
         self._count(pattern if methods else "none", answer.status_code).inc()
         await answer(scope, receive, send)
 
-    async def _answer(self, pattern: str, methods: Mapping[str, Route], request: Request) -> Response:
+    async def _answer(
+        self, pattern: str, methods: Mapping[str, Route], request: Request, origins: Collection[str]
+    ) -> Response:
         """Limit and token before, problem documents after."""
         try:
             await self._admit(request)
+            if request.method == "OPTIONS" and comes_from(request, origins):
+                return Response(status_code=204)
             route = route_of(methods, request.method)
             if route.admin:
                 self._check_token(request)
@@ -52,6 +60,11 @@ class Application:
         except Exception:
             log("route failed", logging.ERROR, failure=True, route=pattern)
             return problem(Problem("internal", "the failure is in the server's log"))
+
+    def _origins(self, methods: Mapping[str, Route], id: str) -> Collection[str]:
+        """The pages that may use this path: those that its task declares, if it is for devices."""
+        task = self._hub.tasks.get(id)
+        return task.origins if task and not any(route.admin for route in methods.values()) else ()
 
     async def _admit(self, request: Request) -> None:
         """Count the request, whatever becomes of it; its body is read even if it is refused."""

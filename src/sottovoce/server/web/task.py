@@ -35,6 +35,7 @@ class LiveTask:
         """Set once there is something to serve, or the learner has failed."""
         self.broken = False
         """Did its learner fail?"""
+        self.origins = frozenset(learning_of(self.contract).origins)
         self._mechanisms = mechanisms_of(self.contract)
         self._tickets = TicketOffice(key, self.digest)
         self._judge = Judge(row.number, self._mechanisms, self._tickets, open_seconds(self.contract))
