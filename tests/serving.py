@@ -23,6 +23,7 @@ from sottovoce.privacy.drawing import privatise
 from sottovoce.privacy.gates import mechanisms_of
 from sottovoce.protocol.codec import to_text
 from sottovoce.protocol.contract import Contract, contract_from
+from sottovoce.server.connections import HEADER_SECONDS
 from sottovoce.server.store.base import Store, TaskRow
 
 TOKEN = "the-token-of-the-tests"
@@ -104,10 +105,11 @@ class Answer(NamedTuple):
 
 
 class Caller:
-    """One keep-alive connection, opened again when it breaks."""
+    """One keep-alive connection, opened again when it breaks, or when it was idle so long that the server closes it."""
 
     def __init__(self, port: int, timeout: float = 70.0) -> None:
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout, source_address=(CLIENT, 0))
+        self._last = 0.0
 
     def __call__(
         self, method: str, path: str, body: Any = None, *, token: str = "", headers: Mapping[str, str] | None = None
@@ -115,9 +117,12 @@ class Caller:
         """Bodies other than bytes are sent as JSON."""
         data = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
         sent = {"content-type": "application/json"} | ({"authorization": f"Bearer {token}"} if token else {})
+        if time.monotonic() > self._last + HEADER_SECONDS / 2:
+            self.close()
         try:
             self._connection.request(method, path, data, sent | dict(headers or {}))
             answer = self._connection.getresponse()
+            self._last = time.monotonic()
             return Answer(answer.status, {k.lower(): v for k, v in answer.getheaders()}, answer.read())
         except (OSError, http.client.HTTPException):
             self.close()

@@ -32,7 +32,7 @@ def test_a_browser_that_asks_first_is_told_what_a_declared_page_may_do(ask):
         assert shared(answer) == {
             "access-control-allow-origin": origin,
             "access-control-allow-methods": "POST",
-            "access-control-allow-headers": "content-type, if-none-match",
+            "access-control-allow-headers": "content-type, if-none-match, sottovoce-admission",
             "access-control-max-age": "86400",
             "access-control-expose-headers": "etag, retry-after",
         }

@@ -25,6 +25,7 @@ ADMIN = [
     ("POST", "/v1/tasks/arms/resume"),
     ("POST", "/v1/tasks/arms/promote"),
     ("POST", "/v1/tasks/arms/warm"),
+    ("GET", "/v1/tasks/arms/admission-key"),
     ("GET", "/v1/tasks/arms/export"),
     ("GET", "/v1/tasks/nobody/export"),
 ]

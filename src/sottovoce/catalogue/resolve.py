@@ -57,7 +57,7 @@ def contract_of(file: TaskFile) -> bytes:
         "delay": seconds(file.delay),
         "expires": file.expires.isoformat(),
         "retention": seconds(file.retention),
-        "extensions": {},
+        "extensions": {} if file.admission == "open" else {"admission": file.admission},
         "learning": _learning(file, resolved),
     }
     return msgspec.json.encode(to_decimals(contract))

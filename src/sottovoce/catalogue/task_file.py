@@ -90,6 +90,8 @@ class TaskFile(Strict, frozen=True, kw_only=True):
     """How long single reports are kept; what was learned from them stays."""
     mode: Literal["live", "apprentice"] = "live"
     """An apprentice only learns: devices show what the app would have shown anyway."""
+    admission: Literal["open", "signed"] = "open"
+    """Signed: whoever asks for tickets shows a token that the app's own server has signed (`sottovoce.admission`)."""
     origins: tuple[str, ...] = ()
     """Web pages whose scripts may be devices, as in "https://shop.example"; none when left out."""
     tuning: dict[str, float | str] = msgspec.field(default_factory=dict)
@@ -163,6 +165,8 @@ def check_file(file: TaskFile) -> None:
         raise ConfigurationError(f"the default reward {reward.default:g} is outside {reward.low:g} to {reward.high:g}")
     if file.mode == "apprentice" and algorithm.actions != "features":
         raise ConfigurationError("an apprentice learns from what others choose: only tasks with features can do that")
+    if file.admission == "signed" and algorithm.actions == "features":
+        raise ConfigurationError(f"{file.learner} hands out no tickets, so there is nothing to admit to")
     for name, most in LARGEST.items():
         value = getattr(file, name)
         if (count := value if isinstance(value, int) else len(value)) > most:

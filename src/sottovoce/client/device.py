@@ -21,7 +21,7 @@ import numpy as np
 from sottovoce.client.answers import NOT_OBSERVED, Decision, Sent, Waiting, context_of, document_of, message_of
 from sottovoce.client.http import Http, Transport
 from sottovoce.client.ledger import Account, Balance, Limits
-from sottovoce.client.network import Network, join
+from sottovoce.client.network import Admission, Network, join
 from sottovoce.client.terms import action_from, expired, recommendation_from
 from sottovoce.client.vault import JoinedRow, Pending, Vault
 from sottovoce.privacy.domains import size
@@ -43,7 +43,8 @@ class Device:
 
     `folder` keeps contracts, ledger and outbox over restarts, for all tasks of one owner; None keeps them in memory.
     `epsilon` asks for a quieter gate of the contract. `strict` raises `BadInput` for fields that the task does not
-    have; without it such a person gets a random action, and the log says what was wrong. `entropy` is for tests only.
+    have; without it such a person gets a random action, and the log says what was wrong. `admission` gets a token for
+    so many tickets from the app's own server, where the task wants one. `entropy` is for tests only.
     One process at a time should have the same task of the same folder open: two would not break a promise, but may lose
     each other's reports.
     """
@@ -57,6 +58,7 @@ class Device:
         limits: Limits | None = None,
         epsilon: float | None = None,
         strict: bool = False,
+        admission: Admission | None = None,
         transport: Transport | None = None,
         clock: Callable[[], float] = time.time,
         entropy: Entropy = SYSTEM,
@@ -69,11 +71,11 @@ class Device:
         self._vault = Vault(None if folder is None else Path(folder))
         try:
             self._terms = join(self._vault, transport, server, task, limits, epsilon, clock())
+            self._network = Network(self._vault, self._terms, transport, entropy, admission)
         except BaseException:
             self._vault.close()
             raise
         self._account = Account(self._vault, limits, self._terms.contract.limit)
-        self._network = Network(self._vault, self._terms, transport, entropy)
         self._last_offer: Any = None
         self._sending = threading.Lock()
         self._stopping = threading.Event()

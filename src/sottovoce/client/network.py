@@ -8,12 +8,14 @@ from typing import Any
 
 import msgspec
 
+from sottovoce.admission import HEADER
 from sottovoce.client.http import Response, Transport
 from sottovoce.client.ledger import Limits
 from sottovoce.client.terms import Terms, accept, action_from, expired, recommendation_from
 from sottovoce.client.vault import OutboxRow, Vault
 from sottovoce.privacy.domains import size
 from sottovoce.privacy.drawing import Entropy
+from sottovoce.protocol.codec import from_text
 from sottovoce.protocol.contract import DAY, ByModel, ByTicket, digest_of
 from sottovoce.protocol.errors import ConfigurationError, ContractChanged, ContractRefused, Unreachable, WireError
 from sottovoce.protocol.offers import model_from, version_of
@@ -30,6 +32,9 @@ FOREVER = 2**53
 """Seconds that a ticket may claim to be valid."""
 LONGEST_BACKOFF = 3600.0
 LONGEST_RETRY_AFTER = 86400.0
+
+Admission = Callable[[int], str]
+"""Asks the app for an admission token for so many tickets."""
 
 log = logging.getLogger("sottovoce.client")
 
@@ -71,7 +76,14 @@ def _served(transport: Transport, task: str) -> bytes:
 class Network:
     """Takes reports out, and brings models, tickets and news of the task in."""
 
-    def __init__(self, vault: Vault, terms: Terms, transport: Transport, entropy: Entropy) -> None:
+    def __init__(
+        self, vault: Vault, terms: Terms, transport: Transport, entropy: Entropy, admission: Admission | None = None
+    ) -> None:
+        if admission is None and "admission" in terms.contract.extensions:
+            raise ConfigurationError(
+                f"task {terms.contract.id!r} admits people whom its app knows: Device(admission=...) gets their tokens"
+            )
+        self._admission = admission
         self._vault, self._terms, self._transport, self._entropy = vault, terms, transport, entropy
         self._offers, self._path = terms.contract.offers, f"/v1/tasks/{terms.contract.id}"
         self._backoff = Backoff(entropy)
@@ -186,8 +198,9 @@ class Network:
 
     def _fetch_tickets(self, number: int) -> None:
         assert isinstance(self._offers, ByTicket)
-        wanted = msgspec.json.encode(OffersRequest(count=min(number, LARGEST_OFFERS)))
-        answer = self._transport.request("POST", f"{self._path}/offers", wanted)
+        count = min(number, LARGEST_OFFERS)
+        wanted = msgspec.json.encode(OffersRequest(count=count))
+        answer = self._transport.request("POST", f"{self._path}/offers", wanted, self._token(count))
         if problem_from(answer.body).name == "task-paused":
             self._vault.set(open=False)
         found = _read(_asked(answer), Offers)
@@ -203,6 +216,17 @@ class Network:
                     continue
                 self._vault.put_ticket(offer.ticket, msgspec.json.encode(offer.action), min(offer.expires, FOREVER))
             self._vault.set(open=True)
+
+    def _token(self, count: int) -> dict[str, str] | None:
+        """The header of a request that must be admitted. If the app's function fails, nothing is asked for."""
+        if self._admission is None or "admission" not in self._terms.contract.extensions:
+            return None
+        try:
+            token = self._admission(count)
+            from_text(token)  # nothing else may become a header
+            return {HEADER: token}
+        except Exception as error:
+            raise WireError(f"the app gave no admission token: {type(error).__name__}") from error
 
 
 class Backoff:

@@ -8,6 +8,7 @@ PROBLEMS = {
     "bad-request": (400, "The request is not what this route takes"),
     "unauthorized": (401, "This route needs the admin token"),
     "forbidden": (403, "This server has no admin token"),
+    "not-admitted": (403, "This task needs a token that its app has signed"),
     "not-found": (404, "There is nothing here"),
     "method-not-allowed": (405, "This route does not do that"),
     "too-slow": (408, "The request took too long"),

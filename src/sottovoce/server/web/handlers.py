@@ -1,5 +1,6 @@
 """What each route does. Routes of devices need no token: what they answer is the same for everybody, or a ticket."""
 
+import contextlib
 import itertools
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
@@ -8,11 +9,12 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
+from sottovoce.admission import HEADER
 from sottovoce.catalogue.task_file import TaskFile
 from sottovoce.protocol import wire
 from sottovoce.protocol.codec import to_text
 from sottovoce.protocol.contract import ByModel
-from sottovoce.server.problems import not_ready
+from sottovoce.server.problems import Problem, not_ready
 from sottovoce.server.store.base import Entry
 from sottovoce.server.web.admission import charge
 from sottovoce.server.web.hub import Hub
@@ -42,6 +44,13 @@ def task_of(hub: Hub, request: Request) -> LiveTask:
     return hub.task(request.path_params["id"])
 
 
+def admitted(task: LiveTask, request: Request, count: int, now: float) -> contextlib.AbstractContextManager[None]:
+    """Refuses where the task wants a token for so many tickets and this request has none."""
+    if task.tokens is None:
+        return contextlib.nullcontext()
+    return task.tokens.once(request.headers.get(HEADER, ""), count, now)
+
+
 # --- devices ---------------------------------------------------------------------------------------------------------
 
 
@@ -63,7 +72,8 @@ async def offers(hub: Hub, request: Request) -> Response:
     task = task_of(hub, request)
     count = body(request, wire.OffersRequest).count
     charge(request, count)
-    found = task.offers(count, hub.clock())
+    with admitted(task, request, count, hub.clock()):
+        found = task.offers(count, hub.clock())
     hub.metrics.tickets.labels(task.contract.id).inc(len(found.offers))
     return answer(request, found)
 
@@ -103,6 +113,15 @@ def change(**changes: bool | str) -> Handler:
 
 
 pause, resume, promote = change(paused=True), change(paused=False), change(mode="live")
+
+
+async def admission_key(hub: Hub, request: Request) -> Response:
+    task = task_of(hub, request)
+    if task.tokens is None:
+        raise Problem(
+            "wrong-kind", 'everybody may ask this task for tickets; admission = "signed" is declared in its file'
+        )
+    return json(wire.AdmissionKey(key=to_text(task.tokens.key)))
 
 
 async def warm(hub: Hub, request: Request) -> Response:

@@ -5,7 +5,7 @@ from collections.abc import Collection
 from starlette.requests import Request
 
 PREFLIGHT = {
-    "access-control-allow-headers": "content-type, if-none-match",
+    "access-control-allow-headers": "content-type, if-none-match, sottovoce-admission",
     "access-control-max-age": "86400",
 }
 READABLE = {"access-control-expose-headers": "etag, retry-after"}

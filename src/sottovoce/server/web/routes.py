@@ -52,7 +52,8 @@ ROUTES = (
     Route("GET", f"{TASK}/model", handlers.model, "The model for everybody, for tasks with features", dict,
           problems=("wrong-kind", "not-ready"), others=HAVE_IT),
     Route("POST", f"{TASK}/offers", handlers.offers, "Tickets, for tasks without features", wire.Offers,
-          takes=(wire.OffersRequest,), problems=("wrong-kind", "task-paused", "task-expired", "not-ready")),
+          takes=(wire.OffersRequest,),
+          problems=("wrong-kind", "task-paused", "task-expired", "not-admitted", "not-ready")),
     Route("POST", f"{TASK}/reports", handlers.reports, "A batch of private reports; one verdict each", wire.Verdicts,
           takes=(wire.TicketReports, wire.ModelReports), problems=("not-ready",)),
     Route("GET", f"{TASK}/summary", handlers.summary, "What was learned", wire.Summary, problems=("not-ready",)),
@@ -65,6 +66,8 @@ ROUTES = (
     Route("POST", f"{TASK}/promote", handlers.promote, "Let an apprentice choose", wire.TaskStatus, admin=True),
     Route("POST", f"{TASK}/warm", handlers.warm, "Consented data, in the clear, before the first report", wire.Kept,
           takes=(wire.WarmRows,), admin=True, problems=("wrong-kind", "too-late", "not-ready")),
+    Route("GET", f"{TASK}/admission-key", handlers.admission_key, "What the app signs admission tokens with",
+          wire.AdmissionKey, admin=True, problems=("wrong-kind",)),
     Route("GET", f"{TASK}/export", handlers.export, "The contract and the journal, a line each", str, admin=True,
           media=handlers.LINES),
     # for operators

@@ -18,6 +18,7 @@ from sottovoce.server.problems import Problem, not_ready
 from sottovoce.server.store.base import Journalled, Publication, Published, TaskRow, UnitEstimate, open_seconds
 from sottovoce.server.web.judging import Judge, warm_report
 from sottovoce.server.web.tickets import TicketOffice
+from sottovoce.server.web.tokens import TokenDesk
 
 State = Literal["open", "paused", "expired", "done"]
 
@@ -25,9 +26,13 @@ State = Literal["open", "paused", "expired", "done"]
 class LiveTask:
     """What the learner published last is served; what devices send is judged; what was accepted is counted."""
 
-    def __init__(self, row: TaskRow, key: bytes, counts: tuple[int, int] = (0, 0)) -> None:
+    def __init__(
+        self, row: TaskRow, key: bytes, counts: tuple[int, int] = (0, 0), tokens: TokenDesk | None = None
+    ) -> None:
         self.row, self.contract, self.digest = row, row.contract, digest_of(row.body)
         self.reports, self.warm = counts
+        self.tokens = tokens
+        """None where anybody may ask for tickets."""
         self.refused: Counter[str] = Counter()
         """Since the server started, by verdict."""
         self.news = News(task=row.number)
