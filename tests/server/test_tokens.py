@@ -1,10 +1,13 @@
 """Admission tokens: signed by the app, shown once, worth what they say."""
 
+from typing import Any
+
 import pytest
 
-from serving import ARMS, MODEL, task_file
+from serving import ARMS, MODEL, TOKEN, task_file
 from sottovoce.admission import HEADER, LONGEST, sign
 from sottovoce.catalogue.resolve import contract_of
+from sottovoce.cli.task import admission_key
 from sottovoce.client import Device, Limits
 from sottovoce.protocol.codec import from_text, to_text
 from sottovoce.protocol.errors import ConfigurationError
@@ -69,6 +72,13 @@ def test_an_app_without_a_token_makes_a_device_choose_without_a_report(live, key
     decision = device.choose()
     device.close()
     assert decision.reported is False
+
+
+def test_the_team_gets_the_key_by_a_command(live, key: str, monkeypatch: pytest.MonkeyPatch, capsys: Any):
+    monkeypatch.setenv("SOTTOVOCE_ADMIN_TOKEN", TOKEN)
+    admission_key("signed", f"http://127.0.0.1:{live.server.port}")
+    assert capsys.readouterr().out.strip() == key
+    assert key not in live.server.log.read_text()
 
 
 def test_a_task_that_is_open_has_no_key(live):

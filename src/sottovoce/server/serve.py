@@ -48,7 +48,7 @@ async def _serve(folder: Path, host: str, port: int, token: str, rate: float, pr
         log("listening", address=f"http://{host}:{port}", data=str(folder), tasks=len(hub.tasks), connections=most)
         if not token:
             log("no admin token: tasks cannot be managed; set SOTTOVOCE_ADMIN_TOKEN", logging.WARNING)
-        async with guarded(port, most if proxies else LARGEST_SHARE):
+        async with guarded(port, most if proxies else min(LARGEST_SHARE, most // 4)):
             await _listen(server, stop)
         log("stopping")
     log("stopped")
