@@ -3,7 +3,7 @@
 granian closes a connection that has not sent a whole header within `HEADER_SECONDS`, counted from when it was opened or
 last answered: one deadline for slow headers and for idle connections. It has no limit per address and none for answers
 that nobody reads. So the open connections of this process are counted every second, and those that are too many are
-ended; and the system ends those that take no answer. Both are done to the sockets themselves, behind granian's back.
+ended; and the system ends those that take no answer. Both are done to the sockets themselves.
 """
 
 import asyncio
