@@ -189,7 +189,7 @@ def closed_loop(target: Target, requests: list[bytes]) -> float:
     return len(seconds) / total
 
 
-async def _paced(port: int, requests: list[bytes], rate: float) -> list[float]:
+async def paced(port: int, requests: list[bytes], rate: float) -> list[float]:
     """Requests at a steady rate, whether or not the ones before were answered; latency counts from when one is due."""
     seconds: list[float] = []
     due: deque[tuple[float, bytes]] = deque()
@@ -315,7 +315,7 @@ def measure(target: Target, turns: int, reports: int) -> list[dict[str, object]]
         for name, pairs in ratios.items()
     ]
     half = statistics.median(ours for ours, _ in ratios["single"]) / 2
-    seconds = sorted(asyncio.run(_paced(target.port, batches(target, version, int(8 * half), 1), half)))
+    seconds = sorted(asyncio.run(paced(target.port, batches(target, version, int(8 * half), 1), half)))
     rows.append({"what": "p99 in ms at half load", "per_second": half, "p99": 1000 * seconds[int(0.99 * len(seconds))]})
     rows += [device_report(target, folder) for folder in (None, target.folder / "device")]
     return [*rows, memory_over(target, version, reports)] if reports else rows

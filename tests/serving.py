@@ -24,6 +24,7 @@ from sottovoce.privacy.gates import mechanisms_of
 from sottovoce.protocol.codec import from_text, to_text
 from sottovoce.protocol.contract import Contract, contract_from
 from sottovoce.protocol.permits import NONCE_BYTES, coin_of, commitment_of
+from sottovoce.server.connections import HEADER_SECONDS
 from sottovoce.server.store.base import Store, TaskRow
 
 TOKEN = "the-token-of-the-tests"
@@ -126,10 +127,11 @@ class Answer(NamedTuple):
 
 
 class Caller:
-    """One keep-alive connection, opened again when it breaks."""
+    """One keep-alive connection, opened again when it breaks, or when it was idle so long that the server closes it."""
 
     def __init__(self, port: int, timeout: float = 70.0) -> None:
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout, source_address=(CLIENT, 0))
+        self._last = 0.0
 
     def __call__(
         self, method: str, path: str, body: Any = None, *, token: str = "", headers: Mapping[str, str] | None = None
@@ -137,9 +139,12 @@ class Caller:
         """Bodies other than bytes are sent as JSON."""
         data = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
         sent = {"content-type": "application/json"} | ({"authorization": f"Bearer {token}"} if token else {})
+        if time.monotonic() > self._last + HEADER_SECONDS / 2:
+            self.close()
         try:
             self._connection.request(method, path, data, sent | dict(headers or {}))
             answer = self._connection.getresponse()
+            self._last = time.monotonic()
             return Answer(answer.status, {k.lower(): v for k, v in answer.getheaders()}, answer.read())
         except (OSError, http.client.HTTPException):
             self.close()
@@ -152,11 +157,11 @@ class Caller:
 class Server:
     """`sottovoce serve` on one folder and one port, as often as it is started."""
 
-    def __init__(self, folder: Path, *, token: str = TOKEN, rate: float = 0.0) -> None:
+    def __init__(self, folder: Path, *, token: str = TOKEN, rate: float = 0.0, proxies: int = 0) -> None:
         self.folder, self.port, self.log = folder, free_port(), folder / "stderr"
         self._environment = os.environ | {"SOTTOVOCE_ADMIN_TOKEN": token}
         self._command = [sys.executable, "-m", "sottovoce", "serve", "--data", str(folder)]
-        self._command += ["--port", str(self.port), "--rate", str(rate)]
+        self._command += ["--port", str(self.port), "--rate", str(rate), "--proxies", str(proxies)]
         self._process: subprocess.Popen | None = None
         self._caller = Caller(self.port)
 

@@ -14,7 +14,7 @@ from sottovoce.protocol.contract import ByModel, Contract, contract_from
 from sottovoce.protocol.errors import Refused, Unreachable
 from sottovoce.protocol.offers import GeneralizedModel, LinearModel, model_from
 from sottovoce.protocol.problems import problem_from
-from sottovoce.protocol.wire import Kept, ListedTask, Summary, TaskList, TaskStatus, WarmRow, WarmRows
+from sottovoce.protocol.wire import AdmissionKey, Kept, ListedTask, Summary, TaskList, TaskStatus, WarmRow, WarmRows
 
 Document = TypeVar("Document")
 
@@ -89,6 +89,9 @@ class Remote:
     def change(self, id: str, verb: str) -> TaskStatus:
         """`verb` is pause, resume or promote."""
         return self._call("POST", f"/v1/tasks/{id}/{verb}", TaskStatus)
+
+    def admission_key(self, id: str) -> str:
+        return self._call("GET", f"/v1/tasks/{id}/admission-key", AdmissionKey).key
 
     def export(self, id: str) -> Iterator[bytes]:
         """The contract and the reports, a line each, read as they come: there may be many."""

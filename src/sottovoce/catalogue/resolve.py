@@ -57,7 +57,7 @@ def contract_of(file: TaskFile) -> bytes:
         "delay": seconds(file.delay),
         "expires": file.expires.isoformat(),
         "retention": seconds(file.retention),
-        "extensions": {},
+        "extensions": {} if file.admission == "open" else {"admission": file.admission},
         "learning": _learning(file, resolved),
     }
     return msgspec.json.encode(to_decimals(contract))
@@ -96,7 +96,8 @@ def _learning(file: TaskFile, task: Task) -> dict[str, Any]:
     """See `catalogue.task.Learning`."""
     same = {name: getattr(task, name) for name in ("learner", "preset", "formula", "tuning", "region")}
     publish_every = file.publish_every or max(1, file.horizon // MODELS)
-    return same | {"horizon": file.horizon, "publish_every": publish_every}
+    chosen = {"origins": file.origins} if file.origins else {}
+    return same | {"horizon": file.horizon, "publish_every": publish_every} | chosen
 
 
 def _unit(task: Task) -> tuple[float, float]:

@@ -57,6 +57,8 @@ class Learning(Strict, frozen=True, kw_only=True):
     """About how many reports are expected."""
     publish_every: int
     """Reports between two models."""
+    origins: tuple[str, ...] = ()
+    """Web pages whose scripts may be devices."""
 
 
 def learning_of(contract: Contract) -> Learning:

@@ -16,12 +16,22 @@ from sottovoce.protocol.strict import Strict
 
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": DAY}
 LONGEST = 36_500 * DAY
-LARGEST = {"title": 1000, "horizon": 10**12, "publish_every": 10**9, "actions": 1000, "candidates": 1000, "fields": 500}
+LARGEST = {
+    "title": 1000,
+    "horizon": 10**12,
+    "publish_every": 10**9,
+    "actions": 1000,
+    "candidates": 1000,
+    "fields": 500,
+    "origins": 100,
+}
 """What one server can carry for one task, with room to spare."""
 LARGEST_FEATURES = 2000
 LARGEST_TUNING = 1e9
 UNKNOWN = re.compile(r"unknown field `(?P<field>[^`]*)`(?: - at `\$(?P<path>[.\w]*)`)?$")
 """What msgspec says of a field that is not declared, and where."""
+ORIGIN = re.compile(r"https?://[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?(:[1-9][0-9]{0,4})?")
+"""As a browser writes it: no path, no capital letters."""
 RESERVED = {"learner", "preset", "arms", "dimension", "rounds", "epsilon", "delta", "region"}
 
 Kind = TypeVar("Kind")
@@ -80,6 +90,10 @@ class TaskFile(Strict, frozen=True, kw_only=True):
     """How long single reports are kept; what was learned from them stays."""
     mode: Literal["live", "apprentice"] = "live"
     """An apprentice only learns: devices show what the app would have shown anyway."""
+    admission: Literal["open", "signed"] = "open"
+    """Signed: whoever asks for tickets or permits shows a token of the app's own server (`sottovoce.admission`)."""
+    origins: tuple[str, ...] = ()
+    """Web pages whose scripts may be devices, as in "https://shop.example"; none when left out."""
     tuning: dict[str, float | str] = msgspec.field(default_factory=dict)
 
 
@@ -158,6 +172,9 @@ def check_file(file: TaskFile) -> None:
             raise ConfigurationError(f"{name}: at most {most:,}, got {shown}")
     if (features := width_of(file.fields) * max(len(file.actions), 1)) > LARGEST_FEATURES:
         raise ConfigurationError(f"the features have {features:,} coordinates; at most {LARGEST_FEATURES:,}")
+    for origin in file.origins:
+        if not ORIGIN.fullmatch(origin):
+            raise ConfigurationError(f"an origin is written like 'https://shop.example', got {origin!r}")
     if reserved := RESERVED & file.tuning.keys():
         raise ConfigurationError(f"{min(reserved)} is not tuning; it has its own place in the file")
     for name, value in file.tuning.items():

@@ -16,12 +16,21 @@ def serve(
     ),
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="0 takes a free one and logs it.")] = 8080,
-    rate: Annotated[float, typer.Option(help="Requests a second for each client address; 0 is no limit.")] = 2000.0,
+    rate: Annotated[
+        float,
+        typer.Option(
+            help="Reports, tickets and other requests a second for each client address; 0 is no limit.", min=0
+        ),
+    ] = 100.0,
+    proxies: Annotated[
+        int, typer.Option(help="Trusted proxies in front, each of which adds to X-Forwarded-For.", min=0, max=10)
+    ] = 0,
 ) -> None:
     """Run the server: offers out, private reports in, learning beside. The admin token is SOTTOVOCE_ADMIN_TOKEN."""
     from sottovoce.server.serve import serve as run
 
-    run(data, host=host, port=free_port(host, port), token=os.environ.get("SOTTOVOCE_ADMIN_TOKEN", ""), rate=rate)
+    token = os.environ.get("SOTTOVOCE_ADMIN_TOKEN", "")
+    run(data, host=host, port=free_port(host, port), token=token, rate=rate, proxies=proxies)
 
 
 def free_port(host: str, port: int) -> int:

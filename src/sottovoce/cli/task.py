@@ -1,4 +1,4 @@
-"""`sottovoce task`: create, show, pause, resume, promote, export, list and replay the tasks of a server."""
+"""`sottovoce task`: create and show tasks of a server, change what may change, and get what is in them."""
 
 import contextlib
 import os
@@ -80,6 +80,12 @@ def resume(id: Id, server: Server = HERE) -> None:
 def promote(id: Id, server: Server = HERE) -> None:
     """Let an apprentice decide: from now on devices choose by what was learned."""
     _change(server, id, "promote")
+
+
+@task.command()
+def admission_key(id: Id, server: Server = HERE) -> None:
+    """Print the secret with which your own server signs admission tokens, for a task whose admission is signed."""
+    say(_remote(server).admission_key(id), wrap=False)
 
 
 @task.command()

@@ -32,6 +32,7 @@ from sottovoce.client.background import Background
 from sottovoce.client.http import Http, Transport
 from sottovoce.client.ledger import Account, Balance, Limits
 from sottovoce.client.network import Network, join
+from sottovoce.client.permits import Admission
 from sottovoce.client.tables import HeldPermit, JoinedRow, Pending
 from sottovoce.client.terms import action_from, expired, recommendation_from
 from sottovoce.client.vault import Vault
@@ -54,9 +55,9 @@ class Device:
 
     `folder` keeps contracts, ledger and outbox over restarts, for all tasks of one owner; None keeps them in memory.
     `epsilon` asks for a quieter gate of the contract. `strict` raises `BadInput` for fields that the task does not
-    have; without it such a person gets a random action, and the log says what was wrong. `entropy` is for tests only.
-    One process at a time should have the same task of the same folder open: two would not break a promise, but may lose
-    each other's reports.
+    have; without it such a person gets a random action, and the log says what was wrong. `admission` gets a token for
+    so many tickets or permits from the app's own server, where the task wants one. `entropy` is for tests only.
+    One process at a time should have the same task of the same folder open: two may lose each other's reports.
     """
 
     def __init__(
@@ -68,6 +69,7 @@ class Device:
         limits: Limits | None = None,
         epsilon: float | None = None,
         strict: bool = False,
+        admission: Admission | None = None,
         transport: Transport | None = None,
         clock: Callable[[], float] = time.time,
         entropy: Entropy = SYSTEM,
@@ -80,11 +82,11 @@ class Device:
         self._vault = Vault(None if folder is None else Path(folder))
         try:
             self._terms = join(self._vault, transport, server, task, limits, epsilon, clock())
+            self._network = Network(self._vault, self._terms, transport, entropy, admission)
         except BaseException:
             self._vault.close()
             raise
         self._account = Account(self._vault, limits, self._terms.contract.limit)
-        self._network = Network(self._vault, self._terms, transport, entropy)
         self._stock = self._network.stock
         self._last_offer: Any = None
         self._sending = threading.Lock()

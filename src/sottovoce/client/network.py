@@ -10,7 +10,7 @@ import msgspec
 
 from sottovoce.client.http import Response, Transport, asked, read
 from sottovoce.client.ledger import Limits
-from sottovoce.client.permits import Stock
+from sottovoce.client.permits import Admission, Stock
 from sottovoce.client.tables import OutboxRow
 from sottovoce.client.terms import Terms, accept, expired
 from sottovoce.client.vault import Vault
@@ -74,13 +74,15 @@ def _served(transport: Transport, task: str) -> bytes:
 class Network:
     """Takes reports out, and brings models, tickets and news of the task in."""
 
-    def __init__(self, vault: Vault, terms: Terms, transport: Transport, entropy: Entropy) -> None:
+    def __init__(
+        self, vault: Vault, terms: Terms, transport: Transport, entropy: Entropy, admission: Admission | None = None
+    ) -> None:
         self._vault, self._terms, self._transport, self._entropy = vault, terms, transport, entropy
         self._offers, self._path = terms.contract.offers, f"/v1/tasks/{terms.contract.id}"
         self._backoff = Backoff(entropy)
         self._asked_again = -math.inf
         """When the status must be asked for again."""
-        self.stock = Stock(vault, terms, transport, entropy)
+        self.stock = Stock(vault, terms, transport, entropy, admission)
         self.contract_changed = False
         """Then nothing is promised any more."""
         self.models: dict[str, Any] = {}
@@ -224,7 +226,7 @@ def fate_of(answer: Response) -> str | float:
         except (WireError, ValueError):
             return 0.0
         return verdict
-    if 400 <= answer.status < 500 and answer.status != 429 and problem:
+    if 400 <= answer.status < 500 and answer.status not in (408, 429) and problem:
         return problem
     return min(float(after), LONGEST_RETRY_AFTER) if after.isascii() and after.isdigit() else 0.0
 

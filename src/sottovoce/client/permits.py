@@ -4,8 +4,11 @@ A permit is fetched with a request of its own, at a time that has nothing to do 
 the server can recognise it, and so know when it was fetched.
 """
 
+from collections.abc import Callable
+
 import msgspec
 
+from sottovoce.admission import HEADER
 from sottovoce.client.http import Response, Transport, asked, read
 from sottovoce.client.tables import HeldPermit
 from sottovoce.client.terms import Terms, action_from, recommendation_from
@@ -14,7 +17,7 @@ from sottovoce.privacy.domains import size
 from sottovoce.privacy.drawing import Entropy
 from sottovoce.protocol.codec import from_text, to_text
 from sottovoce.protocol.contract import ByModel, ByTicket
-from sottovoce.protocol.errors import WireError
+from sottovoce.protocol.errors import ConfigurationError, WireError
 from sottovoce.protocol.permits import NONCE_BYTES, commitment_of
 from sottovoce.protocol.problems import problem_from
 from sottovoce.protocol.wire import LARGEST_OFFERS, Commitments, Offers, Permits
@@ -29,10 +32,21 @@ LONGEST = 4096
 """Characters of a permit; a ticket has the memo of its offer in it."""
 
 
+Admission = Callable[[int], str]
+"""Asks the app for an admission token for so many tickets or permits."""
+
+
 class Stock:
     """The permits or tickets of one task."""
 
-    def __init__(self, vault: Vault, terms: Terms, transport: Transport, entropy: Entropy) -> None:
+    def __init__(
+        self, vault: Vault, terms: Terms, transport: Transport, entropy: Entropy, admission: Admission | None = None
+    ) -> None:
+        if admission is None and "admission" in terms.contract.extensions:
+            raise ConfigurationError(
+                f"task {terms.contract.id!r} admits people whom its app knows: Device(admission=...) gets their tokens"
+            )
+        self._admission = admission
         self._vault, self._terms, self._transport, self._entropy = vault, terms, transport, entropy
         self._offers = terms.contract.offers
         self.wanted = AHEAD if isinstance(self._offers, ByModel) else 0
@@ -99,10 +113,21 @@ class Stock:
         nonces = [self._entropy.octets(NONCE_BYTES) for _ in range(number)]
         wanted = Commitments(commitments=[to_text(commitment_of(nonce)) for nonce in nonces])
         path = f"/v1/tasks/{self._terms.contract.id}/{route}"
-        answer = self._transport.request("POST", path, msgspec.json.encode(wanted))
+        answer = self._transport.request("POST", path, msgspec.json.encode(wanted), self._token(number))
         if problem_from(answer.body).name == "task-paused":
             self._vault.set(open=False)
         return nonces, asked(answer)
+
+    def _token(self, number: int) -> dict[str, str] | None:
+        """The header of a request that must be admitted. If the app's function fails, nothing is asked for."""
+        if self._admission is None or "admission" not in self._terms.contract.extensions:
+            return None
+        try:
+            token = self._admission(number)
+            from_text(token)  # nothing else may become a header
+            return {HEADER: token}
+        except Exception as error:
+            raise WireError(f"the app gave no admission token: {type(error).__name__}") from error
 
     def _keep(self, held: HeldPermit, expires: int) -> None:
         if len(held.permit) > LONGEST:

@@ -19,8 +19,8 @@ from sottovoce.users import LocalUser, user_of
 
 YEAR = 366 * DAY
 
-EXTENSIONS: frozenset[str] = frozenset()
-"""Names in a contract's `extensions` that this device knows."""
+EXTENSIONS: dict[str, tuple[Any, ...]] = {"admission": ("signed",)}
+"""What this device knows of a contract's `extensions`: names, and for each the values."""
 
 
 class Terms(NamedTuple):
@@ -74,7 +74,9 @@ def _check(contract: Contract) -> None:
         "waiting takes less than a year": all(0 <= wait < YEAR for wait in (reward.wait, contract.delay)),
         "a window has days": contract.limit.window_days >= 1,
         "there is a gate": bool(contract.gates),
-        "it asks for nothing that this device does not know": contract.extensions.keys() <= EXTENSIONS,
+        "it asks for nothing that this device does not know": all(
+            value in EXTENSIONS.get(name, ()) for name, value in contract.extensions.items()
+        ),
     }
     for claim, true in claims.items():
         if not true:

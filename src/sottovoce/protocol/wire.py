@@ -139,6 +139,12 @@ class TaskList(Strict, frozen=True, kw_only=True):
     tasks: list[ListedTask]
 
 
+class AdmissionKey(Strict, frozen=True, kw_only=True):
+    """What the app's own server signs admission tokens with: base64url of 32 bytes, secret."""
+
+    key: str
+
+
 class Kept(Strict, frozen=True, kw_only=True):
     """How many rows of consented data were kept."""
 

@@ -24,8 +24,8 @@ WAKE_SECONDS = 0.005
 """Reports that come within this time wake the learner once."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 10.0
 """Seconds before a learner that ended is started again; twice as long each time until there is news."""
-LAST_SECONDS = 20.0
-"""How long a learner may take to save its state when the server stops."""
+LAST_SECONDS = 5.0
+"""How long a learner may take to save its state when the server stops; the journal has all that it did not save."""
 
 
 class News(msgspec.Struct, frozen=True, kw_only=True):

@@ -19,6 +19,7 @@ class Metrics:
         self.reports = Counter("reports", "Reports by verdict.", ["task", "verdict"], **here)
         self.tickets = Counter("tickets", "Tickets handed out.", ["task"], **here)
         self.permits = Counter("permits", "Permits handed out.", ["task"], **here)
+        self.limited = Counter("limited", "Reports, tickets, permits and requests that the limit refused.", **here)
         self.commit = Histogram("commit_seconds", "Time to put a group of reports on disk.", **here)
         self.group = Histogram("commit_reports", "Reports in a group.", buckets=[1, 4, 16, 64, 256, 1024, 4096], **here)
         self.waiting = Gauge("journal_waiting", "Reports that are not on disk yet.", **here)

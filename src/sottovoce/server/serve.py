@@ -6,33 +6,63 @@ import signal
 from pathlib import Path
 
 import uvloop
-from granian.constants import Interfaces
+from granian.constants import HTTPModes, Interfaces
+from granian.http import HTTP1Settings
 from granian.server.embed import Server
 
+from sottovoce.server.connections import HEADER_SECONDS, LARGEST_HEADER, LARGEST_SHARE, guarded, room
 from sottovoce.server.coordination import ChildLearner, only_one
 from sottovoce.server.logs import log, to_stderr
 from sottovoce.server.store import open_store
 from sottovoce.server.web.app import Application
 from sottovoce.server.web.hub import Hub
 
+STOPPING_SECONDS = 3.0
+"""How long requests may take to end once the server is told to stop; with the learner's time it is less than ten."""
 
-def serve(folder: Path, *, host: str, port: int, token: str, rate: float) -> None:
+
+def serve(folder: Path, *, host: str, port: int, token: str, rate: float, proxies: int) -> None:
     """Listen until told to stop (SIGTERM or SIGINT); then write what waits and end."""
     to_stderr()
     with only_one("server", folder, wait=False):
-        uvloop.run(_serve(folder, host, port, token, rate))
+        uvloop.run(_serve(folder, host, port, token, rate, proxies))
 
 
-async def _serve(folder: Path, host: str, port: int, token: str, rate: float) -> None:
+async def _serve(folder: Path, host: str, port: int, token: str, rate: float, proxies: int) -> None:
+    stop, most = asyncio.Event(), room()
+    for name in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(name, stop.set)
     async with Hub(open_store(folder), ChildLearner(folder)) as hub:
         server = Server(
-            Application(hub, token, rate), host, port, interface=Interfaces.ASGINL, websockets=False, log_enabled=False
+            Application(hub, token, rate, proxies),
+            host,
+            port,
+            interface=Interfaces.ASGINL,
+            http=HTTPModes.http1,
+            http1_settings=HTTP1Settings(header_read_timeout=1000 * HEADER_SECONDS, max_buffer_size=LARGEST_HEADER),
+            backlog=most,
+            backpressure=most,
+            websockets=False,
+            log_enabled=False,
         )
-        for name in (signal.SIGTERM, signal.SIGINT):
-            asyncio.get_running_loop().add_signal_handler(name, server.stop)
-        log("listening", address=f"http://{host}:{port}", data=str(folder), tasks=len(hub.tasks))
+        log("listening", address=f"http://{host}:{port}", data=str(folder), tasks=len(hub.tasks), connections=most)
         if not token:
             log("no admin token: tasks cannot be managed; set SOTTOVOCE_ADMIN_TOKEN", logging.WARNING)
-        await server.serve()
+        async with guarded(port, most if proxies else min(LARGEST_SHARE, most // 4)):
+            await _listen(server, stop)
         log("stopping")
     log("stopped")
+
+
+async def _listen(server: Server, stop: asyncio.Event) -> None:
+    """Until told to stop. Nobody who holds a connection open can hold up the end."""
+    listening, told = asyncio.create_task(server.serve()), asyncio.create_task(stop.wait())
+    await asyncio.wait([listening, told], return_when=asyncio.FIRST_COMPLETED)
+    told.cancel()
+    server.stop()
+    await asyncio.wait([listening], timeout=STOPPING_SECONDS)
+    if not listening.done():
+        log("some requests did not end in time", logging.WARNING)
+        listening.cancel()
+    elif error := listening.exception():
+        raise error

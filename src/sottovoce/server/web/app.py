@@ -4,10 +4,7 @@ import functools
 import hashlib
 import hmac
 import logging
-import math
-import time
-from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Collection, Mapping
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -15,13 +12,13 @@ from starlette.types import Receive, Scope, Send
 
 from sottovoce.server.logs import log
 from sottovoce.server.problems import Problem
+from sottovoce.server.web.admission import Admission
 from sottovoce.server.web.hub import Hub
 from sottovoce.server.web.messages import problem, read
+from sottovoce.server.web.origins import comes_from, sharing
 from sottovoce.server.web.routes import ROUTES, TASK, Route
 
 TASKS = TASK.removesuffix("{id}")
-LARGEST_TABLE = 10_000
-"""Addresses remembered by the rate limit; the one that has asked for nothing longest is forgotten first."""
 BY_PATH: dict[str, dict[str, Route]] = {}
 for _route in ROUTES:
     BY_PATH.setdefault(_route.path, {})[_route.method] = _route
@@ -30,25 +27,30 @@ for _route in ROUTES:
 class Application:
     """The routes over one hub."""
 
-    def __init__(self, hub: Hub, token: str, rate: float) -> None:
+    def __init__(self, hub: Hub, token: str, rate: float, proxies: int = 0) -> None:
         self._hub = hub
         self._token = hashlib.sha256(token.encode()).digest() if token else b""
-        self._limit = RateLimit(rate)
+        self._admission = Admission(rate, proxies, hub.metrics)
         self._count = functools.cache(hub.metrics.requests.labels)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         pattern, scope["path_params"] = pattern_of(scope["path"])
         methods = BY_PATH.get(pattern, {})
-        answer = await self._answer(pattern, methods, Request(scope, receive))
+        request, origins = Request(scope, receive), self._origins(methods, scope["path_params"].get("id", ""))
+        answer = await self._answer(pattern, methods, request, origins)
+        if origins:
+            answer.headers.update(sharing(request, origins, methods))
         self._count(pattern if methods else "none", answer.status_code).inc()
         await answer(scope, receive, send)
 
-    async def _answer(self, pattern: str, methods: Mapping[str, Route], request: Request) -> Response:
-        """Rate limit and token before, problem documents after."""
+    async def _answer(
+        self, pattern: str, methods: Mapping[str, Route], request: Request, origins: Collection[str]
+    ) -> Response:
+        """Limit and token before, problem documents after."""
         try:
-            if request.method not in ("GET", "HEAD"):
-                await read(request)
-            self._check_rate(request)
+            await self._admit(request)
+            if request.method == "OPTIONS" and comes_from(request, origins):
+                return Response(status_code=204)
             route = route_of(methods, request.method)
             if route.admin:
                 self._check_token(request)
@@ -59,11 +61,20 @@ class Application:
             log("route failed", logging.ERROR, failure=True, route=pattern)
             return problem(Problem("internal", "the failure is in the server's log"))
 
-    def _check_rate(self, request: Request) -> None:
-        client = request.scope["client"]
-        if wait := self._limit.wait(client[0] if client else ""):
-            seconds = math.ceil(wait)
-            raise Problem("too-many-requests", f"come back in {seconds} s", {"retry-after": str(seconds)})
+    def _origins(self, methods: Mapping[str, Route], id: str) -> Collection[str]:
+        """The pages that may use this path: those that its task declares, if it is for devices."""
+        task = self._hub.tasks.get(id)
+        return task.origins if task and not any(route.admin for route in methods.values()) else ()
+
+    async def _admit(self, request: Request) -> None:
+        """Count the request, whatever becomes of it; its body is read even if it is refused."""
+        charge = functools.partial(self._admission.charge, self._admission.client(request))
+        try:
+            charge(1)
+        finally:
+            if request.method not in ("GET", "HEAD"):
+                await read(request)
+        request.scope["charge"] = charge
 
     def _check_token(self, request: Request) -> None:
         if not self._token:
@@ -94,29 +105,3 @@ def route_of(methods: Mapping[str, Route], method: str) -> Route:
     if found is None:
         raise Problem("method-not-allowed", f"{method} is not possible here", {"allow": ", ".join(sorted(methods))})
     return found
-
-
-class RateLimit:
-    """`rate` requests a second for each client, with bursts of twice that; 0 is no limit. Kept in memory only.
-
-    >>> limit = RateLimit(1.0, clock=lambda: 0.0)
-    >>> [limit.wait("a"), limit.wait("a"), limit.wait("a"), limit.wait("b")]
-    [0.0, 0.0, 1.0, 0.0]
-    """
-
-    def __init__(self, rate: float, clock: Callable[[], float] = time.monotonic) -> None:
-        self._rate, self._clock = rate, clock
-        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
-
-    def wait(self, client: str) -> float:
-        """Seconds to wait before the next request; 0 when this one is allowed (and counted)."""
-        if not self._rate:
-            return 0.0
-        now = self._clock()
-        tokens, then = self._buckets.pop(client, (2 * self._rate, now))
-        tokens = min(2 * self._rate, tokens + (now - then) * self._rate)
-        allowed = tokens >= 1
-        self._buckets[client] = (tokens - allowed, now)
-        if len(self._buckets) > LARGEST_TABLE:
-            self._buckets.popitem(last=False)
-        return 0.0 if allowed else (1 - tokens) / self._rate

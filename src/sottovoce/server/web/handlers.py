@@ -1,5 +1,6 @@
 """What each route does. Routes of devices need no token: what they answer is the same for everybody, or a ticket."""
 
+import contextlib
 import itertools
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
@@ -8,12 +9,14 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
+from sottovoce.admission import HEADER
 from sottovoce.catalogue.task_file import TaskFile
 from sottovoce.protocol import wire
 from sottovoce.protocol.codec import to_text
 from sottovoce.protocol.contract import ByModel
-from sottovoce.server.problems import not_ready
+from sottovoce.server.problems import Problem, not_ready
 from sottovoce.server.store.base import Entry
+from sottovoce.server.web.admission import charge
 from sottovoce.server.web.hub import Hub
 from sottovoce.server.web.messages import answer, body, cached, json
 from sottovoce.server.web.task import LiveTask
@@ -41,6 +44,13 @@ def task_of(hub: Hub, request: Request) -> LiveTask:
     return hub.task(request.path_params["id"])
 
 
+def admitted(task: LiveTask, request: Request, count: int, now: float) -> contextlib.AbstractContextManager[None]:
+    """Refuses where the task wants a token for so many tickets and this request has none."""
+    if task.tokens is None:
+        return contextlib.nullcontext()
+    return task.tokens.once(request.headers.get(HEADER, ""), count, now)
+
+
 # --- devices ---------------------------------------------------------------------------------------------------------
 
 
@@ -60,14 +70,20 @@ async def model(hub: Hub, request: Request) -> Response:
 
 async def offers(hub: Hub, request: Request) -> Response:
     task = task_of(hub, request)
-    found = task.offers(body(request, wire.Commitments).commitments, hub.clock())
+    commitments = body(request, wire.Commitments).commitments
+    charge(request, len(commitments))
+    with admitted(task, request, len(commitments), hub.clock()):
+        found = task.offers(commitments, hub.clock())
     hub.metrics.tickets.labels(task.contract.id).inc(len(found.offers))
     return answer(request, found)
 
 
 async def permits(hub: Hub, request: Request) -> Response:
     task = task_of(hub, request)
-    found = task.permits(body(request, wire.Commitments).commitments, hub.clock())
+    commitments = body(request, wire.Commitments).commitments
+    charge(request, len(commitments))
+    with admitted(task, request, len(commitments), hub.clock()):
+        found = task.permits(commitments, hub.clock())
     hub.metrics.permits.labels(task.contract.id).inc(len(found.permits))
     return answer(request, found)
 
@@ -75,6 +91,7 @@ async def permits(hub: Hub, request: Request) -> Response:
 async def reports(hub: Hub, request: Request) -> Response:
     task = task_of(hub, request)
     batch = body(request, wire.ModelReports if isinstance(task.contract.offers, ByModel) else wire.TicketReports)
+    charge(request, len(batch.reports))
     return answer(request, wire.Verdicts(verdicts=await hub.take(task, batch)))
 
 
@@ -106,6 +123,15 @@ def change(**changes: bool | str) -> Handler:
 
 
 pause, resume, promote = change(paused=True), change(paused=False), change(mode="live")
+
+
+async def admission_key(hub: Hub, request: Request) -> Response:
+    task = task_of(hub, request)
+    if task.tokens is None:
+        raise Problem(
+            "wrong-kind", 'everybody may ask this task for tickets; admission = "signed" is declared in its file'
+        )
+    return json(wire.AdmissionKey(key=to_text(task.tokens.key)))
 
 
 async def warm(hub: Hub, request: Request) -> Response:

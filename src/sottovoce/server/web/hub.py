@@ -20,6 +20,7 @@ from sottovoce.server.problems import Problem
 from sottovoce.server.store.base import Entry, Store, TaskRow, permit_seconds
 from sottovoce.server.store.thread import StoreThread
 from sottovoce.server.web.task import LiveTask
+from sottovoce.server.web.tokens import TokenDesk
 
 RETENTION_SECONDS = 3600.0
 """How often the server looks for reports that are older than their task keeps them; retention is counted in days."""
@@ -37,7 +38,7 @@ class Hub:
         self._count = functools.cache(self.metrics.reports.labels)
         self._learner, self.clock = learner, clock
         self._store, self._thread = store, StoreThread(store, self._committed)
-        self._key = store.secret("tickets")
+        self._key, self._admission_key, self._started = store.secret("tickets"), store.secret("admission"), clock()
         self.tasks: dict[str, LiveTask] = {}
         for row in store.tasks():
             task = self._add(row, store.count(row.number))
@@ -152,7 +153,9 @@ class Hub:
         self.metrics.group.observe(reports)
 
     def _add(self, row: TaskRow, counts: tuple[int, int] = (0, 0)) -> LiveTask:
-        task = LiveTask(row, self._key, counts)
+        signed = row.contract.extensions.get("admission") == "signed"
+        tokens = TokenDesk(self._admission_key, row.contract.id, self._started) if signed else None
+        task = LiveTask(row, self._key, counts, tokens)
         self.tasks[task.contract.id] = task
         return task
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 ALWAYS = ("bad-request", "too-many-requests", "internal")
 """Problems that any route may answer with."""
 ADMIN = ("unauthorized", "forbidden")
-BODY = ("too-large", "unsupported-type")
+BODY = ("too-large", "too-slow", "unsupported-type")
 REFERENCE = "#/components/schemas/{name}"
 OF_CONTRACT = "Contract.{name}"
 """In a contract a number that is not whole is a decimal string, so its parts have schemas of their own."""

@@ -26,6 +26,7 @@ from sottovoce.server.store.base import (
 )
 from sottovoce.server.web.judging import Judge, warm_report
 from sottovoce.server.web.permits import PermitOffice, committed
+from sottovoce.server.web.tokens import TokenDesk
 
 State = Literal["open", "paused", "expired", "done"]
 
@@ -33,9 +34,13 @@ State = Literal["open", "paused", "expired", "done"]
 class LiveTask:
     """What the learner published last is served; what devices send is judged; what was accepted is counted."""
 
-    def __init__(self, row: TaskRow, key: bytes, counts: tuple[int, int] = (0, 0)) -> None:
+    def __init__(
+        self, row: TaskRow, key: bytes, counts: tuple[int, int] = (0, 0), tokens: TokenDesk | None = None
+    ) -> None:
         self.row, self.contract, self.digest = row, row.contract, digest_of(row.body)
         self.reports, self.warm = counts
+        self.tokens = tokens
+        """None where anybody may ask for tickets."""
         self.refused: Counter[str] = Counter()
         """Since the server started, by verdict."""
         self.news = News(task=row.number)
@@ -43,6 +48,7 @@ class LiveTask:
         """Set once there is something to serve, or the learner has failed."""
         self.broken = False
         """Did its learner fail?"""
+        self.origins = frozenset(learning_of(self.contract).origins)
         self._mechanisms = mechanisms_of(self.contract)
         self._permits = PermitOffice(key, self.digest)
         self._judge = Judge(row.number, self._mechanisms, self._permits, open_seconds(self.contract))

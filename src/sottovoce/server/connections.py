@@ -1,0 +1,100 @@
+"""How many connections there may be, and how long each may take. HTTP is granian's work; these are its limits.
+
+granian closes a connection that has not sent a whole header within `HEADER_SECONDS`, counted from when it was opened or
+last answered: one deadline for slow headers and for idle connections. It has no limit per address and none for answers
+that nobody reads. So the open connections of this process are counted every second, and those that are too many are
+ended; and the system ends those that take no answer. Both are done to the sockets themselves.
+"""
+
+import asyncio
+import contextlib
+import os
+import resource
+import socket
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+
+from sottovoce.server.addresses import group_of
+
+HEADER_SECONDS = 10
+"""For a whole header, and for the next request on a connection that is kept."""
+LARGEST_HEADER = 2**16
+"""Bytes."""
+LARGEST_NUMBER = 16_384
+"""Connections at once; more wait until one ends."""
+LARGEST_SHARE = 512
+"""Connections of one address: enough for thousands of devices behind it, because each connects for seconds only."""
+RESERVED = 256
+"""Files that the journal and the learner need besides."""
+UNREAD_SECONDS = 20
+"""After which a connection ends whose other side takes nothing of an answer."""
+COUNT_SECONDS = 1.0
+AT_ONCE = 200
+"""Files looked at before others have their turn: about a millisecond."""
+
+
+def room() -> int:
+    """How many connections this process can have, once its limit of open files is as high as it may be."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    return LARGEST_NUMBER if hard == resource.RLIM_INFINITY else max(min(LARGEST_NUMBER, hard - RESERVED), 1)
+
+
+@contextlib.asynccontextmanager
+async def guarded(port: int, most: int) -> AsyncIterator[None]:
+    """No address has more connections to this port than that for longer than a second or two."""
+
+    async def guard() -> None:
+        await asyncio.sleep(COUNT_SECONDS)  # by then it listens
+        _end_unread_answers(port)
+        while True:
+            await _end_surplus(port, most)
+            await asyncio.sleep(COUNT_SECONDS)
+
+    guarding = asyncio.create_task(guard())
+    try:
+        yield
+    finally:
+        guarding.cancel()
+
+
+async def _end_surplus(port: int, most: int) -> None:
+    files, found = _open_files(), Counter[str]()
+    if len(files) <= most:
+        return
+    for number, file in enumerate(files):
+        if number % AT_ONCE == 0:
+            await asyncio.sleep(0)
+        with contextlib.suppress(OSError), _socket(file, port) as connection:
+            address = group_of(connection.getpeername()[0])
+            found[address] += 1
+            if found[address] > most:
+                connection.shutdown(socket.SHUT_RDWR)
+
+
+def _end_unread_answers(port: int) -> None:
+    """Tell the system, which tells every connection that the listening socket accepts from now on."""
+    for file in _open_files():
+        with contextlib.suppress(OSError), _socket(file, port) as listening:
+            if listening.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+                listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 1000 * UNREAD_SECONDS)
+
+
+def _open_files() -> list[str]:
+    """Of this process; none where the system does not say."""
+    try:
+        return os.listdir("/proc/self/fd")
+    except OSError:
+        return []
+
+
+@contextlib.contextmanager
+def _socket(file: str, port: int) -> Iterator[socket.socket]:
+    """The open file with this number if it is a socket of this port, or OSError. granian's: not to be closed here."""
+    borrowed = socket.socket(fileno=int(file))
+    try:
+        if borrowed.family == socket.AF_UNIX or borrowed.getsockname()[1] != port:
+            raise OSError("another socket")
+        yield borrowed
+    finally:
+        borrowed.detach()
