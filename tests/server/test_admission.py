@@ -14,6 +14,7 @@ RATE = 0.2
 BURST = 20
 """What a client has at first: a hundred seconds of it. In the seconds that a test takes, hardly one comes back."""
 OTHERS = itertools.count(100)
+NOTHING = {"ticket": "x", "nonce": "", "gate": 0, "payload": "AA"}
 
 
 class Limited(NamedTuple):
@@ -49,7 +50,7 @@ def test_a_client_who_asks_too_often_is_told_when_to_come_back(limited: Limited)
         (
             "POST",
             "/v1/tasks/arms/reports",
-            {"reports": [{"ticket": "x", "nonce": "", "gate": 0, "payload": "AA"}] * 15},
+            {"reports": [NOTHING] * 15},
             15,
         ),
         ("POST", "/v1/tasks/arms/reports", b"nothing that could be read", 1),
@@ -81,7 +82,7 @@ def test_what_is_refused_is_not_done_and_is_counted(limited: Limited):
 
 
 def test_a_batch_larger_than_any_burst_is_taken_and_paid_off(limited: Limited):
-    batch = {"reports": [{"ticket": "x", "nonce": "", "gate": 0, "payload": "AA"}] * (3 * BURST)}
+    batch = {"reports": [NOTHING] * (3 * BURST)}
     assert limited.call("192.0.2.4", "POST", "/v1/tasks/arms/reports", batch).status == 200
     refused = limited.call("192.0.2.4", "GET", "/healthz")
     assert refused.status == 429
