@@ -80,14 +80,14 @@ def test_a_message_along_an_axis_keeps_its_length_at_large_epsilon(dimension: in
 
 
 @given(st.binary(min_size=COIN_BYTES, max_size=COIN_BYTES), st.integers(0, 255), st.integers(1, 40))
-def test_the_server_regenerates_one_candidate_as_the_device_saw_it(seed: bytes, index: int, dimension: int):
-    book = candidates(seed, np.arange(256), dimension)
-    np.testing.assert_array_equal(candidates(seed, np.array([index]), dimension)[0], book[index])
+def test_the_server_regenerates_one_candidate_as_the_device_saw_it(coin: bytes, index: int, dimension: int):
+    book = candidates(coin, np.arange(256), dimension)
+    np.testing.assert_array_equal(candidates(coin, np.array([index]), dimension)[0], book[index])
 
 
 def test_a_candidate_is_read_byte_by_byte_from_its_own_counters():
-    seed = bytes(range(12))
-    row, opposite = candidates(seed, np.array([6, 7]), 11)
+    coin = bytes(range(12))
+    row, opposite = candidates(coin, np.array([6, 7]), 11)
     octets = b""
     for block in (6, 7):  # two blocks of eight bytes a pair
         key, counter = np.array([0x00010203, 0x04050607], np.uint32), np.array([[block], [0x08090A0B]], np.uint32)
@@ -97,22 +97,22 @@ def test_a_candidate_is_read_byte_by_byte_from_its_own_counters():
     assert opposite.tolist() == [-number for number in row]
 
 
-def test_candidates_of_one_seed_do_not_repeat_and_another_seed_has_others():
+def test_candidates_of_one_coin_do_not_repeat_and_another_coin_has_others():
     book = candidates(bytes(12), np.arange(4096), 20)
     assert len(np.unique(book, axis=0)) == 4096
     assert not np.any(np.all(book == candidates(bytes(11) + b"\1", np.arange(4096), 20), axis=1))
 
 
 def test_the_ranking_is_by_score_and_ties_go_to_the_smaller_index():
-    seed = bytes(range(12))
-    order = ranking(seed, np.array([3, -5, 2]), 256)
-    ranked = scores(seed, np.array([3, -5, 2]), 256)[order]
+    coin = bytes(range(12))
+    order = ranking(coin, np.array([3, -5, 2]), 256)
+    ranked = scores(coin, np.array([3, -5, 2]), 256)[order]
     assert sorted(order.tolist()) == list(range(256))
     assert np.all(np.diff(ranked) <= 0)
-    np.testing.assert_array_equal(ranking(seed, np.zeros(3, np.int64), 256), np.arange(256))
+    np.testing.assert_array_equal(ranking(coin, np.zeros(3, np.int64), 256), np.arange(256))
     assert (order[::-1] ^ 1).tolist() == order.tolist()  # the opposite of the nearest is the farthest, and so on
-    one = ranking(seed, np.array([FIXED_POINT]), 256)  # in one dimension every score is +-1
-    signs = np.sign(candidates(seed, np.arange(256), 1)[:, 0])
+    one = ranking(coin, np.array([FIXED_POINT]), 256)  # in one dimension every score is +-1
+    signs = np.sign(candidates(coin, np.arange(256), 1)[:, 0])
     np.testing.assert_array_equal(one, np.concatenate([np.flatnonzero(signs > 0), np.flatnonzero(signs < 0)]))
 
 
