@@ -135,8 +135,8 @@ def fill_under_load(folder: Path, rounds: int, seconds: float) -> tuple[int, int
                 time.sleep(seconds)
                 refused = server.call("GET", "/readyz")
                 assert (refused.status, "disk" in refused.json()["detail"]) == (503, True)
-                before = server.summary("model")
-            until(lambda: server.summary("model")["learned"] > before["reports"], seconds=5)  # noqa: B023 (used at once)
+                before = {task: server.summary(task)["learned"] for task in ("arms", "model")}
+            until(lambda: all(server.summary(task)["learned"] > before[task] for task in before), seconds=5)  # noqa: B023
             until(lambda: server.call("GET", "/readyz").status == 200, seconds=5)
         for load in loads:
             load.finish()

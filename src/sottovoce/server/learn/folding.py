@@ -68,6 +68,7 @@ class Fold:
         first = Progress(start(self.learner), np.zeros(self._arms), np.zeros(self._arms))
         offer = jax.eval_shape(ask_once, self.learner, first.state, jax.random.key(0))
         self._remembered = Remembered(offer.memo, offer.arm)
+        self._remembers = bool(jax.tree.leaves(self._remembered))
         self._memos = dict(memos)
         self.learned = self.seq = self.published = 0
         self.unread: list[Unread] = []
@@ -111,9 +112,8 @@ class Fold:
     def _places(self, reports: Sequence[Journalled]) -> Any:
         """What the compiled fold takes."""
         count = len(reports)
-        remembered = [self._memo(report) for report in reports]
-        remembered += remembered[:1] * (CHUNK - count)
-        memos, arms = jax.tree.map(lambda *parts: np.stack(parts), *remembered)
+        contexts = [self._context(report) for report in reports]
+        memos, arms = leaves.unpack_rows(self._remembered, contexts + contexts[:1] * (CHUNK - count))
         weights, private = np.ones(CHUNK), np.zeros(CHUNK, bool)
         weights[:count] = [self._weights[report.gate] for report in reports]
         private[:count] = [report.gate != WARM for report in reports]
@@ -135,12 +135,11 @@ class Fold:
             raise ValueError("a message has finite numbers")
         return messages
 
-    def _memo(self, report: Journalled) -> Remembered:
+    def _context(self, report: Journalled) -> bytes:
+        """What its offer was remembered by: it came with the ticket, or was kept with the version of the model."""
         if isinstance(self.contract.offers, ByTicket):
-            return leaves.unpack(self._remembered, report.context)
-        if not jax.tree.leaves(self._remembered):
-            return self._remembered
-        return leaves.unpack(self._remembered, self._memos[report.context.hex()])
+            return report.context
+        return self._memos[report.context.hex()] if self._remembers else b""
 
     def done(self) -> bool:
         return self.learner.stops and bool(is_done(self.learner, self.progress.state))

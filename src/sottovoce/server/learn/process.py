@@ -32,9 +32,8 @@ SNAPSHOT_SECONDS = 2.0
 IDLE_SECONDS = 60.0
 """How long it waits to be woken before it looks by itself."""
 RESTS, REST_SECONDS = 5, 0.1
-"""After some work it rests so many times as long, within a limit: reports gather, and serving has the cores. While
-there is more to read it rests as long as it worked."""
-NICE = 10
+"""After some work it rests so many times as long, within a limit: reports gather, and serving has the cores."""
+NICE = 5
 """How much the system prefers others to it, where there are fewer cores than work."""
 PASSING = (StoreFault, OSError, MemoryError)
 """Errors that are not of a task's own data: what failed is tried again."""
@@ -71,7 +70,8 @@ class Folds:
                 own = [entry for entry in entries if entry.report.task == number]
                 news.append(self._guarded(number, self._advance, number, own))
         self._cursor = entries[-1].seq if entries else self._cursor
-        news += [self._guarded(number, self._read_own, number) for number in sorted(self._late)[:1]]
+        share = max(self._most // max(len(self._late), 1), LEAST)
+        news += [self._guarded(number, self._read_own, number, share) for number in sorted(self._late)]
         self.behind = len(entries) == self._most or bool(self._late)
         if self.behind:
             quick = time.monotonic() - start < WORK_SECONDS
@@ -93,9 +93,9 @@ class Folds:
             self._folds[number] = fold_of(self._store, self._tasks[number])
         return self._folds[number]
 
-    def _read_own(self, number: int) -> News:
-        own = list(itertools.islice(self._store.entries_of(number, self._fold(number).seq), self._most))
-        if len(own) < self._most:
+    def _read_own(self, number: int, most: int) -> News:
+        own = self._store.entries(self._fold(number).seq, most, number)
+        if len(own) < most:
             self._late.discard(number)
         return self._advance(number, own)
 
@@ -196,14 +196,18 @@ def main(folder: Path) -> None:
     web = WebProcess(sys.stdin.fileno(), sys.stdout.fileno())
     with only_one("learner", folder, wait=True):  # an older one may not have noticed yet that its server is gone
         if (wanted := web.listen(0.0)) is not None:  # this one's may be gone as well by now
-            learn(open_store(folder), web, wanted)
+            learn(folder, web, wanted)
 
 
-def learn(store: Store, web: WebProcess, wanted: list[int] | None) -> None:
+def learn(folder: Path, web: WebProcess, wanted: list[int] | None) -> None:
     """Until the web process is gone."""
     import jax
 
+    from sottovoce.server.learn import compiled
+
+    compiled.keep_in(folder / "compiled")
     with jax.enable_x64(True):
+        store, room = open_store(folder), compiled.Room()
         learning, faults = Folds(store), 0
         while wanted is not None:
             start = time.monotonic()
@@ -219,9 +223,9 @@ def learn(store: Store, web: WebProcess, wanted: list[int] | None) -> None:
                 break
             if faults:
                 time.sleep(min(FIRST_PAUSE * 2**faults, LONGEST_PAUSE))
-            elif news:
-                worked = time.monotonic() - start
-                time.sleep(min(worked if learning.behind else RESTS * worked, REST_SECONDS))
+            elif news and not learning.behind:
+                time.sleep(min(RESTS * (time.monotonic() - start), REST_SECONDS))
+            room.make()
             heard = web.listen(0.0 if news else IDLE_SECONDS)
             wanted = None if heard is None else wanted + heard
         with contextlib.suppress(*PASSING):  # what is not kept is folded again

@@ -145,8 +145,10 @@ class Store(Protocol):
     def tasks(self, after: int = 0) -> list[TaskRow]: ...  # those with a higher number
     def count(self, task: int) -> tuple[int, int]: ...  # private reports, rows of consented data; forgotten ones too
     def oldest(self, task: int) -> int | None: ...  # the day of the oldest report kept
-    def entries(self, after: int, most: int) -> list[Entry]: ...  # the journal of all tasks, in order
-    def entries_of(self, task: int, after: int) -> Iterator[Entry]: ...  # of one task, read piece by piece
+    def entries(
+        self, after: int, most: int, task: int | None = None
+    ) -> list[Entry]: ...  # in order; of all tasks or one
+    def entries_of(self, task: int, after: int) -> Iterator[Entry]: ...  # all of one task, read piece by piece
     def last(self, task: int | None = None) -> int: ...  # the newest place in the journal, or of this task; 0 if none
     def unread(self, task: int) -> int: ...  # how many entries were left out
     def publications(

@@ -35,8 +35,9 @@ JOURNAL = """
 CREATE TABLE IF NOT EXISTS secrets (name TEXT PRIMARY KEY, value BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS tasks (
   number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, contract BLOB NOT NULL, mode TEXT NOT NULL,
-  paused INTEGER NOT NULL DEFAULT 0, reports INTEGER NOT NULL DEFAULT 0, warm INTEGER NOT NULL DEFAULT 0
+  paused INTEGER NOT NULL DEFAULT 0
 );
+CREATE TABLE IF NOT EXISTS counts (task INTEGER PRIMARY KEY, reports INTEGER NOT NULL, warm INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS journal (
   seq INTEGER PRIMARY KEY AUTOINCREMENT, task INTEGER NOT NULL, id BLOB NOT NULL, day INTEGER NOT NULL,
   gate INTEGER NOT NULL, context BLOB NOT NULL, payload BLOB NOT NULL
@@ -64,8 +65,13 @@ INSERT INTO journal ({", ".join(Journalled._fields)}) VALUES ({", ".join("?" * l
 ON CONFLICT (task, id) DO NOTHING
 """
 
-LONGEST_LOG = 2**16
-"""Pages of four kilobytes: a quarter of a gigabyte."""
+COUNT = """
+INSERT INTO counts VALUES (?, ?, ?)
+ON CONFLICT (task) DO UPDATE SET reports = reports + excluded.reports, warm = warm + excluded.warm
+"""
+
+LONGEST_LOG = 2**13
+"""Pages of four kilobytes."""
 BUSY_SECONDS = 2.0
 """How long to wait for somebody else who writes; then it is a fault. Nobody of ours writes for that long."""
 READ = 4096
@@ -143,9 +149,8 @@ class SqliteStore:
             kept = Counter(
                 (report.task, report.gate == WARM) for report, one in zip(reports, fresh, strict=True) if one
             )
-            for (task, warm), count in kept.items():
-                column = "warm" if warm else "reports"
-                run(f"UPDATE tasks SET {column} = {column} + ? WHERE number = ?", (count, task))
+            for task in {task for task, _ in kept}:
+                run(COUNT, (task, kept[task, False], kept[task, True]))
         return fresh
 
     def tidy(self) -> None:
@@ -162,6 +167,8 @@ class SqliteStore:
         return self._journal.execute(f"DELETE FROM journal WHERE seq IN ({old})", (task, seq, day, most)).rowcount
 
     def probe(self) -> None:
+        with contextlib.suppress(sqlite3.OperationalError):
+            self._journal.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # gives back what the log takes of the disk
         self._journal.execute(f"PRAGMA user_version = {FORMAT}")  # written and synced, though it is the same
 
     # --- the learner writes ------------------------------------------------------------------------------------------
@@ -192,25 +199,22 @@ class SqliteStore:
         return [TaskRow(number, body, mode, bool(paused)) for number, body, mode, paused in rows]
 
     def count(self, task: int) -> tuple[int, int]:
-        return self._journal.execute("SELECT reports, warm FROM tasks WHERE number = ?", (task,)).fetchone()
+        row = self._journal.execute("SELECT reports, warm FROM counts WHERE task = ?", (task,)).fetchone()
+        return row or (0, 0)
 
     def oldest(self, task: int) -> int | None:
         row = self._journal.execute("SELECT day FROM journal WHERE task = ? ORDER BY seq LIMIT 1", (task,)).fetchone()
         return row[0] if row else None
 
-    def entries(self, after: int, most: int) -> list[Entry]:
-        rows = self._journal.execute("SELECT * FROM journal WHERE seq > ? ORDER BY seq LIMIT ?", (after, most))
-        return [Entry(seq, Journalled(*report)) for seq, *report in rows.fetchall()]
+    def entries(self, after: int, most: int, task: int | None = None) -> list[Entry]:
+        whose, which = ("", (after, most)) if task is None else ("task = ? AND", (task, after, most))
+        rows = self._journal.execute(f"SELECT * FROM journal WHERE {whose} seq > ? ORDER BY seq LIMIT ?", which)
+        return [Entry(row[0], Journalled._make(row[1:])) for row in rows.fetchall()]
 
     def entries_of(self, task: int, after: int) -> Iterator[Entry]:
-        while found := self._some_of(task, after):
+        while found := self.entries(after, READ, task):
             yield from found
             after = found[-1].seq
-
-    def _some_of(self, task: int, after: int) -> list[Entry]:
-        wanted = "SELECT * FROM journal WHERE task = ? AND seq > ? ORDER BY seq LIMIT ?"
-        rows = self._journal.execute(wanted, (task, after, READ))
-        return [Entry(seq, Journalled(*report)) for seq, *report in rows.fetchall()]
 
     def last(self, task: int | None = None) -> int:
         whose = "" if task is None else "WHERE task = ?"
