@@ -13,6 +13,7 @@ bounded: some minutes in all.
 
 import argparse
 import contextlib
+import itertools
 import json
 import os
 import secrets
@@ -55,7 +56,10 @@ def main() -> None:
     parser.add_argument("--tasks", type=int, default=200)
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
-    rows = [*measure_reports(options.reports), *measure_tasks(options.tasks)]
+    rows = []
+    for row in itertools.chain(measure_reports(options.reports), measure_tasks(options.tasks)):
+        print(*row, flush=True)
+        rows.append(row)
     table = table_of("What grows", "what", "measured", "wanted at most")
     for what, measured, wanted in rows:
         table.add_row(what, f"{measured:,.2f}", f"{wanted:,.0f}")
@@ -76,6 +80,9 @@ def measure_reports(reports: int) -> Iterator[tuple[str, float, float]]:
         seconds, megabytes = replayed(Path(folder))
         yield f"replay of {reports:,} reports, seconds", seconds, 90.0
         yield "replay, megabytes", megabytes, 300.0
+        with running(Path(folder)) as (target, _):
+            while learned(target, first[0]) < reports:
+                time.sleep(0.1)
         with running(Path(folder)) as (target, start):
             yield f"ready with {reports:,} reports, seconds", start, 1.0
             yield f"{reports // 2:,} forgotten meanwhile: slowest request, milliseconds", slowest_while(target), 50.0
@@ -104,15 +111,21 @@ def replayed(folder: Path) -> tuple[float, float]:
 
 
 def slowest_while(target: service.Target) -> float:
-    """Milliseconds of the slowest of single reports that are sent, one after the other, while old ones are forgotten."""
+    """Milliseconds of the slowest of single reports, sent one after the other while old ones are forgotten."""
     slowest, sent = 0.0, 0
     while forgetting(target.folder) or not sent:
-        ticket = target.call("POST", "/v1/tasks/bench/offers", {"count": 1})["offers"][0]["ticket"]
-        start = time.perf_counter()
-        target.call("POST", "/v1/tasks/bench/reports", {"reports": [{"ticket": ticket, "gate": 0, "payload": "AA"}]})
-        slowest, sent = max(slowest, time.perf_counter() - start), sent + 1
+        slowest, sent = max(slowest, report(target, "bench")), sent + 1
         time.sleep(0.01)
     return 1000 * slowest
+
+
+def report(target: service.Target, task: str) -> float:
+    """Seconds that a single report takes."""
+    ticket = target.call("POST", f"/v1/tasks/{task}/offers", {"count": 1})["offers"][0]["ticket"]
+    start = time.perf_counter()
+    said = {"ticket": ticket, "gate": 0, "payload": "AA"}
+    assert target.call("POST", f"/v1/tasks/{task}/reports", {"reports": [said]}) == {"verdicts": ["accepted"]}
+    return time.perf_counter() - start
 
 
 def forgetting(folder: Path) -> bool:
@@ -139,8 +152,7 @@ def measure_tasks(tasks: int) -> Iterator[tuple[str, float, float]]:
             yield f"{tasks} different tasks, learner, megabytes", most, 700.0
             with running(Path(folder)) as (target, _):
                 start = time.perf_counter()
-                fill(store, rows[-1], 1, TODAY)
-                target.call("POST", f"/v1/tasks/{rows[-1].contract.id}/reports", {"reports": []})  # wakes the learner
+                report(target, rows[-1].contract.id)
                 while learned(target, rows[-1]) < 51:
                     time.sleep(0.01)
                 yield "first report learned after a restart, seconds", time.perf_counter() - start, 10.0

@@ -1,8 +1,10 @@
 """`sottovoce serve`: one process that listens, and its learner."""
 
 import asyncio
+import gc
 import logging
 import signal
+import sys
 from pathlib import Path
 
 import uvloop
@@ -14,6 +16,10 @@ from sottovoce.server.logs import log, to_stderr
 from sottovoce.server.store import open_store
 from sottovoce.server.web.app import Application
 from sottovoce.server.web.hub import Hub
+
+SWITCH_SECONDS = 0.0005
+"""How long the store's thread, back from the disk, waits for the event loop to let it go on; Python's own is ten times
+as long, which is longer than the disk takes."""
 
 
 def serve(folder: Path, *, host: str, port: int, token: str, rate: float) -> None:
@@ -33,6 +39,8 @@ async def _serve(folder: Path, host: str, port: int, token: str, rate: float) ->
         log("listening", address=f"http://{host}:{port}", data=str(folder), tasks=len(hub.tasks))
         if not token:
             log("no admin token: tasks cannot be managed; set SOTTOVOCE_ADMIN_TOKEN", logging.WARNING)
+        gc.freeze()  # what was made for the start stays, and is not looked at again
+        sys.setswitchinterval(SWITCH_SECONDS)
         await server.serve()
         log("stopping")
     log("stopped")
