@@ -70,8 +70,8 @@ INSERT INTO counts VALUES (?, ?, ?)
 ON CONFLICT (task) DO UPDATE SET reports = reports + excluded.reports, warm = warm + excluded.warm
 """
 
-LONGEST_LOG = 2**13
-"""Pages of four kilobytes."""
+LONGEST_LOG = 2**16
+"""Pages of four kilobytes: a quarter of a gigabyte."""
 BUSY_SECONDS = 2.0
 """How long to wait for somebody else who writes; then it is a fault. Nobody of ours writes for that long."""
 READ = 4096
