@@ -3,9 +3,11 @@
 import contextlib
 import http.client
 import random
+import resource
 import sqlite3
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from serving import (
     Caller,
     Held,
     Server,
+    children_of,
     committing,
     lives,
     model_report,
@@ -87,6 +90,7 @@ class Load:
                 if answer.status == 200:
                     return answer.json()
                 assert answer.status == 503, answer
+                assert int(answer.headers["retry-after"]) > 0
             self.retried += 1
             time.sleep(0.02)
         raise TimeoutError(f"no answer to {method} {path} for {PATIENCE:g} s")
@@ -119,6 +123,46 @@ def kill_under_load(folder: Path, kills: int, longest: float) -> tuple[int, int]
         check_journal(folder, acknowledged)
         check_replay(folder, states)
         assert "Traceback" not in server.log.read_text()
+        return len(acknowledged), sum(load.retried for load in loads)
+    finally:
+        server.close()
+
+
+@contextlib.contextmanager
+def full_disk(server: Server) -> Iterator[None]:
+    """As long as it lasts, the server and its learner cannot write to a file beyond its first pages."""
+    for pid in (server.pid, *children_of(server.pid)):
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, (2**14, resource.RLIM_INFINITY))
+    yield
+    for pid in (server.pid, *children_of(server.pid)):
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+
+
+def fill_under_load(folder: Path, rounds: int, seconds: float) -> tuple[int, int]:
+    """Fill the disk that many times while people report; how many reports were acknowledged, and retries needed."""
+    server = Server(folder).start()
+    loads: list[Load] = []
+    try:
+        contracts = [server.create(ARMS), server.create(MODEL)]
+        loads = [Load(server, contract, seed) for seed, contract in enumerate(contracts)]
+        for _ in range(rounds):
+            time.sleep(0.5)
+            with full_disk(server):
+                time.sleep(seconds)
+                refused = server.call("GET", "/readyz")
+                assert (refused.status, "disk" in refused.json()["detail"]) == (503, True)
+                before = {task: server.summary(task)["learned"] for task in ("arms", "model")}
+            until(lambda: all(server.summary(task)["learned"] > before[task] for task in before), seconds=5)  # noqa: B023
+            until(lambda: server.call("GET", "/readyz").status == 200, seconds=5)
+        for load in loads:
+            load.finish()
+        states = {task: server.caught_up(task) for task in ("arms", "model")}
+        assert server.stop() == 0
+        acknowledged = [id for load in loads for id in load.acknowledged]
+        check_journal(folder, acknowledged)
+        check_replay(folder, states)
+        assert "Traceback" not in server.log.read_text()
+        assert '"event":"route failed"' not in server.log.read_text()
         return len(acknowledged), sum(load.retried for load in loads)
     finally:
         server.close()

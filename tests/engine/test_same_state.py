@@ -114,7 +114,7 @@ def journal_of(live: Contract, reports: list[tuple[jax.Array, int, bytes]], fold
         offer = ask_once(fold.learner, offered if lazy else fold.progress.state, key)
         context = bytes.fromhex(version) if version else leaves.pack(Remembered(offer.memo, offer.arm))
         entries.append(Entry(round + 1, Journalled(1, round.to_bytes(16, "big"), 0, gate, context, said)))
-        fold._fold([entries[-1].report])
+        fold._fold([entries[-1]])
         if marks[round] or fold.done():
             version = fold.publish().version
             offered = fold.progress.state

@@ -23,6 +23,7 @@ from sottovoce.privacy.levels.mechanism import Levels
 from sottovoce.privacy.mechanisms import noise_of
 from sottovoce.privacy.sphere.mechanism import Sphere
 from sottovoce.protocol.contract import DAY, Contract
+from sottovoce.server.learn import compiled
 from sottovoce.server.learn.folding import CHUNK
 from sottovoce.server.learn.folding import Fold as FoldWithSecret
 from sottovoce.server.learn.process import Folds, replay
@@ -215,13 +216,35 @@ def test_reports_are_forgotten_after_a_base_and_nothing_learned_is_lost(tmp_path
     news = learning.bases([row.number])[0]
     assert (news.base, news.learned, news.seq) == (True, 90, 90)
     store.append(new)
-    assert store.forget(row.number, 9, news.seq) == 90
+    assert store.forget(row.number, 9, news.seq, 1000) == 90
     killed = Folds(store)  # the other one never gets to save anything more
     for one in (learning, killed):
         assert one.catch_up()[-1].learned == 120
     assert learning.catch_up() == []
     assert replay(store, row) == learning._news(row.number).state == killed._news(row.number).state
     assert store.count(row.number) == (120, 0)
+    store.close()
+
+
+def test_a_task_that_nobody_reports_to_is_left_in_the_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """And dropping compiled code, as a learner of many tasks must, changes nothing that is learned."""
+    store = open_store(tmp_path)
+    quiet, busy = created(store, id="quiet"), created(store, id="busy")
+    reports = [entry.report for entry in journal(quiet.contract, 20)]
+    first = Folds(store)
+    store.append([report._replace(task=row.number) for row in (quiet, busy) for report in reports])
+    first.catch_up()
+    before = first.bases([quiet.number, busy.number])
+    again = Folds(store)
+    assert again.catch_up() == [msgspec.structs.replace(news, base=False) for news in before]
+    assert not again._folds
+    store.append([report._replace(task=busy.number, id=b"new" + report.id) for report in reports])
+    monkeypatch.setattr(compiled, "LARGEST", 0)
+    compiled.Room().make()
+    after = again.catch_up()
+    assert [(news.task, news.learned) for news in after] == [(busy.number, 40)]
+    assert list(again._folds) == [busy.number]
+    assert replay(store, busy) == after[0].state
     store.close()
 
 

@@ -6,13 +6,16 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from test_store import ids, report
 
 from serving import created, task_file
+from sottovoce.admin.describe import facts
 from sottovoce.server import logs
 from sottovoce.server.coordination import News
 from sottovoce.server.problems import Problem
+from sottovoce.server.store.base import Publication, Published, StoreFault
 from sottovoce.server.store.sqlite import SqliteStore
 from sottovoce.server.store.thread import StoreThread
 from sottovoce.server.web.app import Application
@@ -157,6 +160,11 @@ class Idle:
 
 async def asked(application: Application, path: str) -> int:
     """The status of the answer to a GET."""
+    return (await answered(application, path))[0]
+
+
+async def answered(application: Application, path: str) -> tuple[int, bytes]:
+    """The status and the body of the answer to a GET."""
     sent: list[Any] = []
 
     async def send(message: Any) -> None:
@@ -167,7 +175,7 @@ async def asked(application: Application, path: str) -> int:
 
     scope = {"type": "http", "method": "GET", "path": path, "headers": [], "client": None, "query_string": b""}
     await application(scope, receive, send)
-    return sent[0]["status"]
+    return sent[0]["status"], sent[1]["body"]
 
 
 def test_other_requests_are_answered_while_the_disk_works(tmp_path: Path):
@@ -210,18 +218,75 @@ def test_news_of_a_task_that_is_just_being_created_is_not_lost(tmp_path: Path):
     asyncio.run(scene())
 
 
-def test_background_work_that_ends_is_logged_and_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: Any):
-    async def fails(self: Hub) -> None:
-        raise OSError("no space left")
+def test_background_work_that_fails_is_logged_once_and_goes_on_by_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: Any
+):
+    left = [OSError("no space left"), OSError("no space left"), StoreFault("busy")]
 
-    async def run() -> bool:
-        async with Hub(Watched(tmp_path), Idle()) as hub:
-            await asyncio.sleep(0.01)
-            return hub.ready
+    class Failing(Watched):
+        def tidy(self):
+            if left:
+                raise left.pop()
+            super().tidy()
+
+        def clone(self):
+            return Failing(tmp_path)
+
+    async def until(claim: Callable[[], bool]) -> None:
+        async with asyncio.timeout(5):
+            while not claim():
+                await asyncio.sleep(0.005)
+
+    async def run() -> None:
+        async with Hub(Failing(tmp_path), Idle()) as hub:
+            assert not hub.trouble
+            await hub._thread.append([report(1)])
+            await until(lambda: "fails" in hub.trouble)
+            await until(lambda: not hub.trouble)
 
     monkeypatch.setattr(logs.LOG, "propagate", True)
-    with caplog.at_level("CRITICAL"):
-        assert asyncio.run(run())
-        monkeypatch.setattr(Hub, "_keep_tidy", fails)
-        assert not asyncio.run(run())
-    assert [record.fields for record in caplog.records] == [{"work": "tidying", "error": "OSError"}]
+    monkeypatch.setattr("sottovoce.server.web.hub.TIDY_SECONDS", 0.01)
+    with caplog.at_level("ERROR"):
+        asyncio.run(run())
+    assert not left
+    assert [record.fields for record in caplog.records] == [{"work": "tidying"}]
+
+
+def test_news_of_a_task_that_the_server_missed_brings_it_back(tmp_path: Path):
+    """Whoever created it went away between the disk and the answer."""
+    store = Watched(tmp_path)
+
+    async def scene() -> list[str]:
+        async with Hub(store, Idle()) as hub:
+            row = await hub._thread.run(created, store)
+            await hub._told(News(task=row.number, broken=True))
+            return list(hub.tasks)
+
+    assert asyncio.run(scene()) == ["arms"]
+
+
+def test_a_task_that_is_set_aside_and_what_could_not_be_read_are_seen(tmp_path: Path):
+    store = Watched(tmp_path)
+    failing, working = created(store), created(store, id="other")
+    for row in (failing, working):
+        store.publish(row.number, Publication(0, "", msgspec.msgpack.encode(Published()), b"", 0), now=0, closed=0)
+
+    async def scene() -> None:
+        async with Hub(store, Idle()) as hub:
+            application = Application(hub, "", 0.0)
+            await hub._told(News(task=working.number, unread=3))
+            await hub._told(News(task=failing.number, broken=True))
+            assert await answered(application, "/readyz") == (200, b'{"ready":true,"set_aside":["arms"]}')
+            page = hub.metrics_page()
+            assert b'sottovoce_set_aside{task="arms"} 1.0' in page
+            assert b'sottovoce_set_aside{task="other"} 0.0' in page
+            assert b'sottovoce_unread{task="other"} 3.0' in page
+            told = [dict(facts(task.contract, task.status(0.0), task.summary())).keys() for task in hub.tasks.values()]
+            assert ["set aside" in one for one in told] == [True, False]
+            assert ["unread" in one for one in told] == [False, True]
+            await hub._told(News(task=0, faulty=True))
+            assert (await answered(application, "/readyz"))[0] == 503
+            await hub._told(News(task=failing.number))  # a fault is over, and it was tried again
+            assert await answered(application, "/readyz") == (200, b'{"ready":true,"set_aside":[]}')
+
+    asyncio.run(scene())

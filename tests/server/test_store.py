@@ -50,6 +50,13 @@ def test_batches_of_any_size_keep_their_order(store: Store, count: int):
     assert again == [False] * (count - count // 2) + [True, True]
 
 
+def test_nothing_is_kept_of_the_order_in_which_reports_came_together(store: Store):
+    assert store.append([report(n) for n in (5, 3, 9, 3, 1)]) == [True, True, True, False, True]
+    assert ids(store) == [1, 3, 5, 9]
+    assert store.append([report(n) for n in (8, 9, 2)]) == [True, False, True]
+    assert ids(store) == [1, 3, 5, 9, 2, 8]
+
+
 def test_a_batch_is_all_or_nothing(store: Store):
     broken = report(2)._replace(payload=None)  # pyright: ignore[reportArgumentType]
     with pytest.raises(Exception):  # noqa: B017, PT011 (each database has its own)
@@ -75,7 +82,7 @@ def test_what_is_forgotten_is_gone_but_counted(store: Store):
     store.append([report(0, day=9, gate=WARM), report(1, day=9), report(2, day=10), report(3, day=9)])
     assert store.count(row.number) == (3, 1)
     assert store.oldest(row.number) == 9
-    assert store.forget(row.number, day=10, seq=3) == 2  # the last one is beyond the base
+    assert store.forget(row.number, day=10, seq=3, most=10) == 2  # the last one is beyond the base
     assert ids(store) == [2, 3]
     assert store.count(row.number) == (3, 1)
     store.append([report(4, day=11)])
@@ -84,7 +91,7 @@ def test_what_is_forgotten_is_gone_but_counted(store: Store):
 
 def test_a_place_is_not_used_again_even_when_the_newest_report_is_forgotten(store: Store):
     store.append([report(1), report(2)])
-    store.forget(1, day=1, seq=2)
+    assert [store.forget(1, day=1, seq=2, most=1) for _ in range(3)] == [1, 1, 0]
     store.append([report(3)])
     assert [entry.seq for entry in store.entries(0, 10)] == [3]
 
@@ -132,7 +139,7 @@ def test_a_folder_that_cannot_be_used_is_refused_in_words(tmp_path: Path):
         open_store(tmp_path)
 
 
-@pytest.mark.parametrize(("version", "writer"), [(0, "Sottovoce 0.1"), (3, "another version of Sottovoce")])
+@pytest.mark.parametrize(("version", "writer"), [(0, "Sottovoce 0.1"), (2, "another version of Sottovoce")])
 def test_a_folder_of_another_version_is_refused_by_name_and_left_alone(tmp_path: Path, version: int, writer: str):
     old = sqlite3.connect(tmp_path / "journal.sqlite")
     old.executescript(f"CREATE TABLE tasks (number INTEGER, contract BLOB); PRAGMA user_version = {version}")
@@ -140,6 +147,17 @@ def test_a_folder_of_another_version_is_refused_by_name_and_left_alone(tmp_path:
         open_store(tmp_path)
     assert old.execute("SELECT name FROM sqlite_master").fetchall() == [("tasks",)]
     old.close()
+
+
+def test_what_is_kept_is_readable_by_its_owner_alone(tmp_path: Path):
+    store = SqliteStore(tmp_path / "data")
+    store.append([report(1)])
+    store.publish(1, Publication(0, "", b"body", b"", 0), now=0, closed=0)
+    modes = {path.name: path.stat().st_mode & 0o777 for path in (tmp_path / "data").iterdir()}
+    assert len(modes) == 6
+    assert set(modes.values()) == {0o600}
+    assert (tmp_path / "data").stat().st_mode & 0o777 == 0o700
+    store.close()
 
 
 def test_two_servers_do_not_share_a_folder(tmp_path: Path):

@@ -42,6 +42,10 @@ def facts(contract: Contract, status: TaskStatus, summary: Summary) -> Iterator[
     if summary.warm:
         yield "started", f"from {summary.warm:,} public or consented answers, without noise"
     yield "published", f"after {summary.published:,}; every {learning.publish_every:,} reports"
+    if summary.unread:
+        yield "unread", f"{summary.unread:,} entries of the journal could not be read; it is learned without them"
+    if summary.set_aside:
+        yield "set aside", "its learner fails: reports are kept, nothing is learned; the server's log says where"
     if summary.refused:
         yield "refused", ", ".join(f"{count:,} {verdict}" for verdict, count in sorted(summary.refused.items()))
     if summary.done:

@@ -68,7 +68,7 @@ class Remote:
         pause, until = 0.001, time.monotonic() + PATIENCE
         while time.monotonic() < until:
             summary = self.summary(id)
-            if summary.learned >= summary.reports + summary.warm or summary.done:
+            if summary.learned + summary.unread >= summary.reports + summary.warm or summary.done:
                 return summary
             time.sleep(pause)
             pause = min(2 * pause, 0.05)

@@ -188,3 +188,7 @@ class Summary(Strict, frozen=True, kw_only=True):
     """One for each arm, from private reports alone; none where a model says it."""
     state: str
     """A hash of the state after `learned` reports: replay gives the same."""
+    unread: int = 0
+    """Entries of the journal that the learner could not read; it goes on without them."""
+    set_aside: bool = False
+    """Did the task's learner fail? Reports are kept, and nothing is learned from them until the server starts again."""

@@ -11,7 +11,7 @@ import logging
 import os
 import select
 import sys
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -24,6 +24,8 @@ WAKE_SECONDS = 0.005
 """Reports that come within this time wake the learner once."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 10.0
 """Seconds before a learner that ended is started again; twice as long each time until there is news."""
+LONGEST = 2**20
+"""Bytes of a line of news."""
 LAST_SECONDS = 5.0
 """How long a learner may take to save its state when the server stops; the journal has all that it did not save."""
 
@@ -32,16 +34,19 @@ class News(msgspec.Struct, frozen=True, kw_only=True):
     """What the web process is told: how far one task is."""
 
     task: int
+    """0: none, this is about the learner's process."""
     learned: int = 0
     published: int = 0
     state: str = ""
     seq: int = 0
-    fresh: bool = False
-    """Is there a new publication?"""
+    unread: int = 0
+    """Entries of the journal that could not be read and were left out."""
     base: bool = False
     """Was the snapshot saved that replay may start from?"""
     broken: bool = False
     """Did its learner fail? Then it learns nothing more until the server starts again."""
+    faulty: bool = False
+    """Does the learner's process wait for a fault of the store to be over?"""
 
 
 class ChildLearner:
@@ -70,10 +75,10 @@ class ChildLearner:
         """Pass its news on, for as long as the server runs."""
         pause, pipe = FIRST_PAUSE, asyncio.subprocess.PIPE
         while not self._stopping:
-            self._process = await asyncio.create_subprocess_exec(*self._command, stdin=pipe, stdout=pipe, limit=2**20)
+            self._process = await asyncio.create_subprocess_exec(*self._command, stdin=pipe, stdout=pipe, limit=LONGEST)
             assert self._process.stdout is not None
-            async for line in self._process.stdout:
-                await told(msgspec.json.decode(line, type=News))
+            async for news in _news(self._process.stdout):
+                await told(news)
                 pause = FIRST_PAUSE
             await self._process.wait()
             if not self._stopping:
@@ -101,24 +106,43 @@ class ChildLearner:
             self._process.stdin.write(line)
 
 
+async def _news(stream: asyncio.StreamReader) -> AsyncIterator[News]:
+    """Line by line until the end. What is no news (a line cut off by the end of its writer, say) is passed over."""
+    while not stream.at_eof():
+        try:
+            line = await stream.readline()
+            if line:
+                yield msgspec.json.decode(line, type=News)
+        except (ValueError, msgspec.DecodeError):  # ValueError: longer than any news
+            log("the learner said something that is no news", logging.WARNING)
+
+
 # --- in the learner's process ----------------------------------------------------------------------------------------
 
 
-def listen(wait: float) -> list[int] | None:
-    """Tasks to keep a base of, by number; none when woken or after waiting; None when the web process is gone."""
-    if not select.select([sys.stdin], [], [], wait)[0]:
-        return []
-    said = os.read(sys.stdin.fileno(), 65536)
-    return [int(line) for line in said.split(b"\n") if line] if said else None
+class WebProcess:
+    """The web process as the learner sees it: two pipes."""
 
+    def __init__(self, ear: int, mouth: int) -> None:
+        self._ear, self._mouth, self._heard = ear, mouth, b""
 
-def tell(news: Sequence[News]) -> bool:
-    """Whether the web process is still there to read the news."""
-    try:
-        os.write(sys.stdout.fileno(), b"".join(msgspec.json.encode(one) + b"\n" for one in news))
-    except BrokenPipeError:
-        return False
-    return True
+    def listen(self, wait: float) -> list[int] | None:
+        """Tasks to keep a base of, by number; none when woken or after waiting; None when the web process is gone."""
+        if not select.select([self._ear], [], [], wait)[0]:
+            return []
+        said = os.read(self._ear, 65536)
+        *lines, self._heard = (self._heard + said).split(b"\n")  # the last one may go on in what is read next
+        return [int(line) for line in lines if line.isdigit()] if said else None
+
+    def tell(self, news: Sequence[News]) -> bool:
+        """Whether the web process is still there to read the news."""
+        said = b"".join(msgspec.json.encode(one) + b"\n" for one in news)
+        try:
+            while said:
+                said = said[os.write(self._mouth, said) :]
+        except BrokenPipeError:
+            return False
+        return True
 
 
 # --- in both ---------------------------------------------------------------------------------------------------------
@@ -126,7 +150,7 @@ def tell(news: Sequence[News]) -> bool:
 
 def only_one(role: str, folder: Path, *, wait: bool) -> IO[str]:
     """The lock of the one process with this role. It ends with its process, however that ends."""
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     lock = open(folder / f"{role}.lock", "w")  # noqa: SIM115 (the caller's context closes it)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))

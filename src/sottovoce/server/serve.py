@@ -1,8 +1,10 @@
 """`sottovoce serve`: one process that listens, and its learner."""
 
 import asyncio
+import gc
 import logging
 import signal
+import sys
 from pathlib import Path
 
 import uvloop
@@ -19,6 +21,9 @@ from sottovoce.server.web.hub import Hub
 
 STOPPING_SECONDS = 3.0
 """How long requests may take to end once the server is told to stop; with the learner's time it is less than ten."""
+SWITCH_SECONDS = 0.0005
+"""How long the store's thread, back from the disk, waits for the event loop to let it go on; Python's own is ten times
+as long, which is longer than the disk takes."""
 
 
 def serve(folder: Path, *, host: str, port: int, token: str, rate: float, proxies: int) -> None:
@@ -48,6 +53,8 @@ async def _serve(folder: Path, host: str, port: int, token: str, rate: float, pr
         log("listening", address=f"http://{host}:{port}", data=str(folder), tasks=len(hub.tasks), connections=most)
         if not token:
             log("no admin token: tasks cannot be managed; set SOTTOVOCE_ADMIN_TOKEN", logging.WARNING)
+        gc.freeze()  # what was made for the start stays, and is not looked at again
+        sys.setswitchinterval(SWITCH_SECONDS)
         async with guarded(port, most if proxies else min(LARGEST_SHARE, most // 4)):
             await _listen(server, stop)
         log("stopping")

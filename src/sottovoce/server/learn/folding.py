@@ -23,14 +23,18 @@ from sottovoce.engine.step import weight_of
 from sottovoce.learners import learner_of
 from sottovoce.privacy.domains import Domain, size
 from sottovoce.privacy.gates import mechanisms_of
+from sottovoce.privacy.mechanisms import check
 from sottovoce.protocol.contract import ByTicket, Contract
+from sottovoce.protocol.errors import SottovoceError
 from sottovoce.server.learn import leaves
 from sottovoce.server.learn.publishing import Remembered, ask_once, publication_of
-from sottovoce.server.store.base import WARM, Entry, Journalled, Publication, Snapshot, UnitEstimate
+from sottovoce.server.store.base import WARM, Entry, Journalled, Publication, Snapshot, UnitEstimate, Unread
 
 CHUNK = 64
 """Places of the compiled fold. Fewer would call it more often; more would compute empty places more often, since a
 busy server wakes its learner with a few dozen reports. Another number may change the last bits of a replay."""
+UNREADABLE = (LookupError, ValueError, SottovoceError)
+"""What reading an entry raises that is not of this task: unknown gate or version, wrong length, no finite number."""
 
 
 class Progress(NamedTuple):
@@ -64,8 +68,11 @@ class Fold:
         first = Progress(start(self.learner), np.zeros(self._arms), np.zeros(self._arms))
         offer = jax.eval_shape(ask_once, self.learner, first.state, jax.random.key(0))
         self._remembered = Remembered(offer.memo, offer.arm)
+        self._remembers = bool(jax.tree.leaves(self._remembered))
         self._memos = dict(memos)
         self.learned = self.seq = self.published = 0
+        self.unread: list[Unread] = []
+        """Entries that could not be read; the state is that of a journal without them."""
         if snapshot:
             self.learned, self.seq, self.published, state, _ = snapshot
             first = leaves.unpack(first, state)
@@ -78,22 +85,39 @@ class Fold:
             reach = min(self.schedule.every - self.learned % self.schedule.every, CHUNK)
             part, entries = entries[:reach], entries[reach:]
             was_done = self.done()
-            self._fold([entry.report for entry in part])
+            self._fold(part)
             self.seq = part[-1].seq
             if not was_done and (self.schedule.due(self.learned, self.published) or self.done()):
                 yield self.publish()
 
-    def _fold(self, reports: Sequence[Journalled]) -> None:
+    def _fold(self, entries: Sequence[Entry]) -> None:
+        try:
+            places = self._places([entry.report for entry in entries])
+        except UNREADABLE:
+            reports = [entry.report for entry in entries if self._reads(entry)]
+            if not reports:
+                return
+            places = self._places(reports)
+        self.progress, told = fold(self._domain, self._arms, self.learner, self.progress, places)
+        self.learned += int(told)
+
+    def _reads(self, entry: Entry) -> bool:
+        try:
+            self._places([entry.report])
+        except UNREADABLE as error:
+            self.unread.append(Unread(entry.seq, type(error).__name__))
+            return False
+        return True
+
+    def _places(self, reports: Sequence[Journalled]) -> Any:
+        """What the compiled fold takes."""
         count = len(reports)
-        remembered = [self._memo(report) for report in reports]
-        remembered += remembered[:1] * (CHUNK - count)
-        memos, arms = jax.tree.map(lambda *parts: np.stack(parts), *remembered)
+        contexts = [self._context(report) for report in reports]
+        memos, arms = leaves.unpack_rows(self._remembered, contexts + contexts[:1] * (CHUNK - count))
         weights, private = np.ones(CHUNK), np.zeros(CHUNK, bool)
         weights[:count] = [self._weights[report.gate] for report in reports]
         private[:count] = [report.gate != WARM for report in reports]
-        places = (memos, arms, self._messages(reports), weights, private, np.arange(CHUNK) < count)
-        self.progress, told = fold(self._domain, self._arms, self.learner, self.progress, places)
-        self.learned += int(told)
+        return memos, arms, self._messages(reports), weights, private, np.arange(CHUNK) < count
 
     def _messages(self, reports: Sequence[Journalled]) -> NDArray[np.float64]:
         """Estimates of the messages, one a place; reports through the same gate are decoded together."""
@@ -104,15 +128,18 @@ class Fold:
             if gate == WARM:
                 messages[rows] = np.frombuffer(b"".join(payloads), ">f8").reshape(len(rows), -1)
             else:
+                for payload in payloads:
+                    check(self._mechanisms[gate], payload)
                 messages[rows] = self._mechanisms[gate].decode(payloads)
+        if not np.all(np.isfinite(messages)):
+            raise ValueError("a message has finite numbers")
         return messages
 
-    def _memo(self, report: Journalled) -> Remembered:
+    def _context(self, report: Journalled) -> bytes:
+        """What its offer was remembered by: it came with the ticket, or was kept with the version of the model."""
         if isinstance(self.contract.offers, ByTicket):
-            return leaves.unpack(self._remembered, report.context)
-        if not jax.tree.leaves(self._remembered):
-            return self._remembered
-        return leaves.unpack(self._remembered, self._memos[report.context.hex()])
+            return report.context
+        return self._memos[report.context.hex()] if self._remembers else b""
 
     def done(self) -> bool:
         return self.learner.stops and bool(is_done(self.learner, self.progress.state))

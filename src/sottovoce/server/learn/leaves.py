@@ -1,6 +1,7 @@
 """Trees of numbers as bytes and back: eight bytes a number, big-endian, in the order of the tree's leaves."""
 
 import hashlib
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -32,15 +33,25 @@ def unpack(like: Any, payload: bytes) -> Any:
     >>> unpack((1, np.zeros(1)), pack((7, np.array([0.5]))))
     (array(7), array([0.5]))
     """
+    return jax.tree.map(lambda leaf: leaf.reshape(leaf.shape[1:]), unpack_rows(like, [payload]))
+
+
+def unpack_rows(like: Any, payloads: Sequence[bytes]) -> Any:
+    """`unpack` of each payload, joined: leaves with a leading axis.
+
+    >>> unpack_rows(0, [pack(1), pack(2)])
+    array([1, 2])
+    """
     leaves, shape = jax.tree.flatten(like)
-    found, start = [], 0
+    found, start, width = [], 0, 8 * sum(int(np.prod(np.shape(leaf))) for leaf in leaves)
+    if any(len(payload) != width for payload in payloads):
+        raise ValueError(f"expected {width} bytes, got {sorted({len(payload) for payload in payloads})}")
+    rows = np.frombuffer(b"".join(payloads), np.uint8).reshape(len(payloads), width)
     for leaf in leaves:
-        dtype, size = np.dtype(getattr(leaf, "dtype", type(leaf))), int(np.prod(np.shape(leaf)))
-        part = np.frombuffer(payload, ">f8" if dtype.kind == "f" else ">i8", size, start)
-        found.append(part.astype(dtype).reshape(np.shape(leaf)))
-        start += 8 * size
-    if start != len(payload):
-        raise ValueError(f"expected {start} bytes, got {len(payload)}")
+        dtype, end = np.dtype(getattr(leaf, "dtype", type(leaf))), start + 8 * int(np.prod(np.shape(leaf)))
+        part = np.ascontiguousarray(rows[:, start:end]).view(">f8" if dtype.kind == "f" else ">i8")
+        found.append(part.astype(dtype).reshape(len(payloads), *np.shape(leaf)))
+        start = end
     return jax.tree.unflatten(shape, found)
 
 

@@ -4,7 +4,11 @@
 blocks serving: the two share nothing but files, and everything it writes can be computed again from the journal.
 """
 
+import contextlib
+import hashlib
+import itertools
 import logging
+import os
 import signal
 import sys
 import time
@@ -12,90 +16,130 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sottovoce.server.coordination import News, listen, only_one, tell
+from sottovoce.server.coordination import News, WebProcess, only_one
 from sottovoce.server.logs import log, to_stderr
 from sottovoce.server.store import open_store
-from sottovoce.server.store.base import Entry, Publication, Store, TaskRow, open_seconds
+from sottovoce.server.store.base import Entry, Publication, Store, StoreFault, TaskRow, open_seconds
 
 if TYPE_CHECKING:
     from sottovoce.server.learn.folding import Fold
 
-READ = 2048
-"""Entries of the journal read at once: some tens of milliseconds of work, after which news is told and others wait."""
+LEAST, MOST, WORK_SECONDS = 64, 4096, 0.05
+"""Entries of the journal read at once: as many as are some tens of milliseconds of work, after which news is told and
+others have the cores."""
 SNAPSHOT_SECONDS = 2.0
 """A snapshot is a write to disk; without one a restart folds the last seconds again."""
 IDLE_SECONDS = 60.0
 """How long it waits to be woken before it looks by itself."""
 RESTS, REST_SECONDS = 5, 0.1
-"""After some work it rests so many times as long, within a limit: reports gather, and serving has the cores. While
-there is more to read it rests as long as it worked."""
+"""After some work it rests so many times as long, within a limit: reports gather, and serving has the cores."""
+NICE = 5
+"""How much the system prefers others to it, where there are fewer cores than work."""
+PASSING = (StoreFault, OSError, MemoryError)
+"""Errors that are not of a task's own data: what failed is tried again."""
+FIRST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
+"""Seconds before it tries again; twice as long each time."""
 
 
 class Folds:
-    """All tasks of one store, carried forward."""
+    """All tasks of one store, carried forward. A task that nobody reports to is left in the store."""
 
     def __init__(self, store: Store, clock: Callable[[], float] = time.time) -> None:
         self._store, self._clock = store, clock
+        self._tasks: dict[int, TaskRow] = {}
         self._folds: dict[int, Fold] = {}
         self._broken: set[int] = set()
+        self._late: set[int] = set()
+        """Tasks with entries before the cursor: each reads its own until there are no more."""
         self._cursor: int | None = None
+        self._most = LEAST
         self._saved: dict[int, float] = {}
+        self._unread: dict[int, int] = {}
         self.behind = False
         """Is there probably more to read?"""
 
     def catch_up(self) -> list[News]:
-        """Read what is new, at most READ entries; nothing new gives no news."""
-        newest = max(self._folds.keys() | self._broken, default=0)
-        news = [self._guarded(row.number, self._begin, row) for row in self._store.tasks(newest)]
+        """Read what is new, for about WORK_SECONDS; nothing new gives no news."""
+        start = time.monotonic()
+        news = [self._guarded(row.number, self._begin, row) for row in self._store.tasks(max(self._tasks, default=0))]
         if self._cursor is None:
-            self._cursor = min((fold.seq for fold in self._folds.values()), default=0)
-        entries = self._store.entries(self._cursor, READ)
-        self.behind = len(entries) == READ
-        if not entries:
-            return news
-        self._cursor = entries[-1].seq
+            self._cursor = self._store.last()
+        entries = self._store.entries(self._cursor, self._most)
         for number in dict.fromkeys(entry.report.task for entry in entries):
-            if number not in self._broken:
+            if number not in self._broken | self._late:
                 own = [entry for entry in entries if entry.report.task == number]
                 news.append(self._guarded(number, self._advance, number, own))
+        self._cursor = entries[-1].seq if entries else self._cursor
+        share = max(self._most // max(len(self._late), 1), LEAST)
+        news += [self._guarded(number, self._read_own, number, share) for number in sorted(self._late)]
+        self.behind = len(entries) == self._most or bool(self._late)
+        if self.behind:
+            quick = time.monotonic() - start < WORK_SECONDS
+            self._most = min(2 * self._most, MOST) if quick else max(self._most // 2, LEAST)
         return news
 
+    def _begin(self, row: TaskRow) -> News:
+        self._tasks[row.number] = row
+        kept, self._unread[row.number] = self._store.snapshot(row.number), self._store.unread(row.number)
+        if kept is None:
+            self._publish(row.number, self._fold(row.number).publish())
+            self._keep(row.number, now=True)
+        if self._store.last(row.number) > (kept.seq if kept else 0):
+            self._late.add(row.number)
+        return self._news(row.number)
+
+    def _fold(self, number: int) -> "Fold":
+        if number not in self._folds:
+            self._folds[number] = fold_of(self._store, self._tasks[number])
+        return self._folds[number]
+
+    def _read_own(self, number: int, most: int) -> News:
+        own = self._store.entries(self._fold(number).seq, most, number)
+        if len(own) < most:
+            self._late.discard(number)
+        return self._advance(number, own)
+
     def _advance(self, number: int, entries: list[Entry]) -> News:
-        fresh = False
-        for publication in self._folds[number].advance(entries):
+        fold = self._fold(number)
+        for publication in fold.advance(entries):
             self._publish(number, publication)
-            fresh = True
+        if fold.unread:
+            self._store.leave_out(number, fold.unread)
+            log("entries of the journal cannot be read", logging.ERROR, task=number, errors=[*map(list, fold.unread)])
+            fold.unread.clear()
+            self._unread[number] = self._store.unread(number)
         self._keep(number)
-        return self._news(number, fresh=fresh)
+        return self._news(number)
 
     def _guarded(self, number: int, work: Callable[..., News], *arguments: Any) -> News:
         """A task whose learner fails is set aside; the others go on."""
         try:
             return work(*arguments)
+        except PASSING:
+            raise
         except Exception:
             log("a task's learner failed; it is set aside", logging.ERROR, failure=True, task=number)
             self._broken.add(number)
+            self._late.discard(number)
             self._folds.pop(number, None)
             return News(task=number, broken=True)
 
     def bases(self, wanted: list[int]) -> list[News]:
         """Keep snapshots of these tasks from which replay may start: what comes before them may be forgotten."""
-        known = [number for number in wanted if number in self._folds]
-        for number in known:
-            self._keep(number, now=True)  # first: what is forgotten must be in the snapshot that learning resumes from
-            self._store.save(number, self._folds[number].snapshot(base=True))
-        return [self._news(number, base=True) for number in known]
+        news = []
+        for number in wanted:
+            if number in self._folds:
+                self._keep(
+                    number, now=True
+                )  # first: what is forgotten must be in the snapshot that learning resumes from
+            if kept := self._store.snapshot(number):
+                self._store.save(number, kept._replace(base=True))
+                news.append(self._news(number, base=True))
+        return news
 
     def finish(self) -> None:
         for number in self._folds:
             self._keep(number, now=True)
-
-    def _begin(self, row: TaskRow) -> News:
-        fold = self._folds[row.number] = fold_of(self._store, row)
-        if self._store.snapshot(row.number) is None:
-            self._publish(row.number, fold.publish())
-            self._keep(row.number, now=True)
-        return self._news(row.number, fresh=True)
 
     def _publish(self, number: int, publication: Publication) -> None:
         now = int(self._clock())
@@ -106,10 +150,21 @@ class Folds:
             self._store.save(number, self._folds[number].snapshot())
             self._saved[number] = time.monotonic()
 
-    def _news(self, number: int, **flags: bool) -> News:
-        fold = self._folds[number]
+    def _news(self, number: int, *, base: bool = False) -> News:
+        """How far a task is; one that is left in the store is as far as it was kept."""
+        fold = self._folds.get(number)
+        kept = fold.snapshot() if fold else self._store.snapshot(number)
+        assert kept is not None
+        state = hashlib.sha256(kept.state).hexdigest()
+        unread = self._unread[number]
         return News(
-            task=number, learned=fold.learned, published=fold.published, state=fold.digest(), seq=fold.seq, **flags
+            task=number,
+            learned=kept.learned,
+            published=kept.published,
+            state=state,
+            seq=kept.seq,
+            unread=unread,
+            base=base,
         )
 
 
@@ -127,35 +182,54 @@ def replay(store: Store, task: TaskRow) -> str:
 
     with jax.enable_x64(True):
         fold = fold_of(store, task, base=True)
-        for _ in fold.advance(list(store.entries_of(task.number, fold.seq))):
-            pass
+        entries = store.entries_of(task.number, fold.seq)
+        while some := list(itertools.islice(entries, MOST)):
+            for _ in fold.advance(some):
+                pass
         return fold.digest()
 
 
 def main(folder: Path) -> None:
     to_stderr()
+    os.nice(NICE)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal interrupts both; the server says when it is time
+    web = WebProcess(sys.stdin.fileno(), sys.stdout.fileno())
     with only_one("learner", folder, wait=True):  # an older one may not have noticed yet that its server is gone
-        if (wanted := listen(0.0)) is not None:  # this one's may be gone as well by now
-            learn(folder, wanted)
+        if (wanted := web.listen(0.0)) is not None:  # this one's may be gone as well by now
+            learn(folder, web, wanted)
 
 
-def learn(folder: Path, wanted: list[int] | None) -> None:
-    """Until the server is gone."""
+def learn(folder: Path, web: WebProcess, wanted: list[int] | None) -> None:
+    """Until the web process is gone."""
     import jax
 
+    from sottovoce.server.learn import compiled
+
+    compiled.keep_in(folder / "compiled")
     with jax.enable_x64(True):
-        learning = Folds(open_store(folder))
+        store, room = open_store(folder), compiled.Room()
+        learning, faults = Folds(store), 0
         while wanted is not None:
             start = time.monotonic()
-            news = learning.catch_up() + learning.bases(wanted)
-            if not tell(news):
+            try:
+                news = learning.catch_up() + learning.bases(wanted)
+                wanted, faults = [], 0
+            except PASSING:
+                if not faults:
+                    log("the learner waits for a fault to be over", logging.ERROR, failure=True)
+                faults += 1
+                learning, news = Folds(store), [News(task=0, faulty=True)]  # again, from what was kept
+            if not web.tell(news):
                 break
-            if news:
-                worked = time.monotonic() - start
-                time.sleep(min(worked if learning.behind else RESTS * worked, REST_SECONDS))
-            wanted = listen(0.0 if news else IDLE_SECONDS)
-        learning.finish()
+            if faults:
+                time.sleep(min(FIRST_PAUSE * 2**faults, LONGEST_PAUSE))
+            elif news and not learning.behind:
+                time.sleep(min(RESTS * (time.monotonic() - start), REST_SECONDS))
+            room.make()
+            heard = web.listen(0.0 if news else IDLE_SECONDS)
+            wanted = None if heard is None else wanted + heard
+        with contextlib.suppress(*PASSING):  # what is not kept is folded again
+            learning.finish()
 
 
 if __name__ == "__main__":

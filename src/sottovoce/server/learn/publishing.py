@@ -4,6 +4,7 @@ Its randomness comes from a secret of the server, the task and the count of repo
 learner that samples does so anew each time, and nobody outside can predict it.
 """
 
+import functools
 import hashlib
 import hmac
 from typing import Any, NamedTuple
@@ -15,18 +16,24 @@ import numpy as np
 
 from sottovoce.catalogue.task import learning_of
 from sottovoce.engine.complete import Complete
+from sottovoce.learners.base import Offer
 from sottovoce.protocol.contract import ByModel, Contract
 from sottovoce.protocol.offers import model_body, version_of
 from sottovoce.server.learn import leaves
 from sottovoce.server.store.base import PooledOffer, Publication, Published, UnitEstimate
 
 POOL = (64, 1024)
-"""Offers drawn at a publication: twice as many as reports until the next, since some offers are never answered. At
-least 64, to show the learner's law where publications are frequent; at most 1024, to keep a publication small."""
+"""Offers drawn at a publication: twice as many as reports until the next or more, since some offers are never answered.
+At least 64, to show the learner's law where publications are frequent; at most 1024, to keep a publication small. A
+power of two: few sizes are compiled."""
 
 
 ask_once = jax.jit(Complete.ask)
-ask_many = jax.jit(jax.vmap(Complete.ask, in_axes=(None, None, 0)))
+
+
+@functools.partial(jax.jit, static_argnums=3)
+def ask_many(learner: Complete, state: Any, key: jax.Array, count: int) -> Offer:
+    return jax.vmap(Complete.ask, in_axes=(None, None, 0))(learner, state, jax.random.split(key, count))
 
 
 class Remembered(NamedTuple):
@@ -46,7 +53,8 @@ def publication_of(
     if done:
         published = Published(done=True, recommendation=recommended(learner.recommend(state)), estimates=arms)
     else:
-        pool = _pool(learner, state, key, int(np.clip(2 * learning_of(contract).publish_every, *POOL)))
+        wanted = 2 ** (2 * learning_of(contract).publish_every - 1).bit_length()
+        pool = _pool(learner, state, key, int(np.clip(wanted, *POOL)))
         published = Published(offers=pool, estimates=arms, contexts=_contexts(learner, len(arms)))
     return Publication(count, "", msgspec.msgpack.encode(published), b"", 0)
 
@@ -81,12 +89,12 @@ def _model(kind: str, learner: Complete, state: Any, count: int, key: jax.Array)
 
 
 def _pool(learner: Complete, state: Any, key: jax.Array, count: int) -> list[PooledOffer]:
-    offers = ask_many(learner, state, jax.random.split(key, count))
+    offers = ask_many(learner, state, key, count)
     actions, memos = np.asarray(offers.public).tolist(), leaves.pack_rows(Remembered(offers.memo, offers.arm), count)
     return [PooledOffer(action, memo) for action, memo in zip(actions, memos, strict=True)]
 
 
 def _contexts(learner: Complete, arms: int) -> list[bytes]:
     """For each arm the context of a report that answers no offer; none where the learner cannot use such reports."""
-    memos = [learner.memo_of(jnp.asarray(arm)) for arm in range(arms)]
+    memos = [learner.memo_of(np.asarray(arm)) for arm in range(arms)]
     return [leaves.pack(Remembered(memo, arm)) for arm, memo in enumerate(memos) if memo is not None]

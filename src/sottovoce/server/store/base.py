@@ -18,6 +18,10 @@ GRACE = 3600
 """Seconds beyond the latest honest moment in which a report is still taken."""
 
 
+class StoreFault(Exception):
+    """The disk or the database cannot do it now (full, failing, busy). Nothing was kept; the same may work later."""
+
+
 class TaskRow(NamedTuple):
     number: int
     body: bytes
@@ -103,8 +107,19 @@ class Snapshot(NamedTuple):
     base: bool = False
 
 
+class Unread(NamedTuple):
+    """An entry of the journal that the learner could not read and left out."""
+
+    seq: int
+    error: str
+    """The kind of error."""
+
+
 class Store(Protocol):
-    """What the server needs of a database. Its methods wait for the disk: `StoreThread` calls them beside serving."""
+    """What the server needs of a database. Its methods wait for the disk: `StoreThread` calls them beside serving.
+
+    Each of them raises `StoreFault` where the fault is not in what it was asked.
+    """
 
     def clone(self) -> "Store": ...  # the same data through a connection of its own, for another thread
     def close(self) -> None: ...
@@ -113,21 +128,29 @@ class Store(Protocol):
     def secret(self, name: str) -> bytes: ...  # random bytes that stay the same as long as the data
     def create(self, id: str, body: bytes, mode: Mode) -> TaskRow: ...
     def change(self, number: int, mode: Mode, paused: bool) -> None: ...
-    def append(self, reports: Sequence[Journalled]) -> list[bool]: ...  # atomic, durable; False: it was there already
-    def forget(self, task: int, day: int, seq: int) -> int: ...  # delete reports before this day, up to this place
+    # Atomic and durable; False for what was there already. The reports of one call are kept in the order of their
+    # random ids, so that nothing is kept of the order in which they came.
+    def append(self, reports: Sequence[Journalled]) -> list[bool]: ...
+    def forget(self, task: int, day: int, seq: int, most: int) -> int: ...  # delete reports before this day, up to seq
     def tidy(self) -> None: ...  # what must be done now and then, without holding up those who write
+    def probe(self) -> None: ...  # write something that changes nothing: a fault if that is not possible
 
     # The learner writes. What was published before is superseded by a publication, and forgotten if it was superseded
     # before `closed` and has no memo.
     def publish(self, task: int, publication: Publication, now: int, closed: int) -> None: ...
     def save(self, task: int, snapshot: Snapshot) -> None: ...
+    def leave_out(self, task: int, entries: Sequence[Unread]) -> None: ...  # count what could not be read, each once
 
     # Both read.
     def tasks(self, after: int = 0) -> list[TaskRow]: ...  # those with a higher number
     def count(self, task: int) -> tuple[int, int]: ...  # private reports, rows of consented data; forgotten ones too
     def oldest(self, task: int) -> int | None: ...  # the day of the oldest report kept
-    def entries(self, after: int, most: int) -> list[Entry]: ...  # the journal of all tasks, in order
-    def entries_of(self, task: int, after: int) -> Iterator[Entry]: ...  # of one task, read piece by piece
+    def entries(
+        self, after: int, most: int, task: int | None = None
+    ) -> list[Entry]: ...  # in order; of all tasks or one
+    def entries_of(self, task: int, after: int) -> Iterator[Entry]: ...  # all of one task, read piece by piece
+    def last(self, task: int | None = None) -> int: ...  # the newest place in the journal, or of this task; 0 if none
+    def unread(self, task: int) -> int: ...  # how many entries were left out
     def publications(
         self, task: int, after: int = -1
     ) -> list[Publication]: ...  # made after so many reports; the last has its body

@@ -5,28 +5,45 @@ loss of power. `learned.sqlite` is written by the learner alone; all of it can b
 """
 
 import contextlib
+import functools
+import operator
+import os
 import secrets
 import sqlite3
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any, TypeVar
 
 from sottovoce.protocol.errors import ConfigurationError
-from sottovoce.server.store.base import WARM, Entry, Journalled, Mode, Publication, Snapshot, TaskRow
+from sottovoce.server.store.base import (
+    WARM,
+    Entry,
+    Journalled,
+    Mode,
+    Publication,
+    Snapshot,
+    StoreFault,
+    TaskRow,
+    Unread,
+)
 
-FORMAT = 2
+FORMAT = 3
 """Of both files, kept in SQLite's `user_version`. Sottovoce 0.1 left it at 0."""
 
 JOURNAL = """
 CREATE TABLE IF NOT EXISTS secrets (name TEXT PRIMARY KEY, value BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS tasks (
   number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, contract BLOB NOT NULL, mode TEXT NOT NULL,
-  paused INTEGER NOT NULL DEFAULT 0, forgotten INTEGER NOT NULL DEFAULT 0, forgotten_warm INTEGER NOT NULL DEFAULT 0
+  paused INTEGER NOT NULL DEFAULT 0
 );
+CREATE TABLE IF NOT EXISTS counts (task INTEGER PRIMARY KEY, reports INTEGER NOT NULL, warm INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS journal (
   seq INTEGER PRIMARY KEY AUTOINCREMENT, task INTEGER NOT NULL, id BLOB NOT NULL, day INTEGER NOT NULL,
   gate INTEGER NOT NULL, context BLOB NOT NULL, payload BLOB NOT NULL
 );
 CREATE UNIQUE INDEX IF NOT EXISTS once ON journal (task, id);
+CREATE INDEX IF NOT EXISTS of_task ON journal (task, seq);
 """
 
 LEARNED = """
@@ -38,6 +55,9 @@ CREATE TABLE IF NOT EXISTS snapshots (
   task INTEGER NOT NULL, learned INTEGER NOT NULL, seq INTEGER NOT NULL, published INTEGER NOT NULL,
   state BLOB NOT NULL, base INTEGER NOT NULL, PRIMARY KEY (task, base)
 );
+CREATE TABLE IF NOT EXISTS unread (
+  task INTEGER NOT NULL, seq INTEGER NOT NULL, error TEXT NOT NULL, PRIMARY KEY (task, seq)
+);
 """
 
 INSERT = f"""
@@ -45,16 +65,52 @@ INSERT INTO journal ({", ".join(Journalled._fields)}) VALUES ({", ".join("?" * l
 ON CONFLICT (task, id) DO NOTHING
 """
 
+COUNT = """
+INSERT INTO counts VALUES (?, ?, ?)
+ON CONFLICT (task) DO UPDATE SET reports = reports + excluded.reports, warm = warm + excluded.warm
+"""
+
 LONGEST_LOG = 2**16
 """Pages of four kilobytes: a quarter of a gigabyte."""
+BUSY_SECONDS = 2.0
+"""How long to wait for somebody else who writes; then it is a fault. Nobody of ours writes for that long."""
+READ = 4096
+"""Entries of one task read at once."""
+
+Class = TypeVar("Class", bound=type)
+PASSING = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED,
+           sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PROTOCOL}  # fmt: skip
+"""What SQLite says where the fault is of the disk, or of somebody else who uses the file."""
 
 
+def _telling_faults(store: Class) -> Class:
+    """The class, with every method telling such faults as `StoreFault`."""
+
+    def telling(method: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(method)
+        def told(*arguments: Any, **named: Any) -> Any:
+            try:
+                return method(*arguments, **named)
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode & 0xFF not in PASSING:
+                    raise
+                raise StoreFault(f"{error} ({error.sqlite_errorname})") from error
+
+        return told
+
+    for name, method in list(vars(store).items()):
+        if not name.startswith("__"):
+            setattr(store, name, telling(method))
+    return store
+
+
+@_telling_faults
 class SqliteStore:
     """A `Store` in a folder."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._journal = _open(folder / "journal.sqlite", JOURNAL, durable=True)
         self._learned = _open(folder / "learned.sqlite", LEARNED, durable=False)
 
@@ -84,11 +140,18 @@ class SqliteStore:
     def append(self, reports: Sequence[Journalled]) -> list[bool]:
         with _transaction(self._journal) as run:
             (last,) = run("SELECT coalesce(max(seq), 0) FROM journal").fetchone()
-            fresh = self._journal.executemany(INSERT, reports).rowcount
-            if fresh == len(reports):
-                return [True] * fresh
-            new = dict.fromkeys(run("SELECT task, id FROM journal WHERE seq > ?", (last,)).fetchall(), True)
-        return [new.pop((report.task, report.id), False) for report in reports]  # one batch may hold a report twice
+            inserted = self._journal.executemany(INSERT, sorted(reports, key=operator.attrgetter("id"))).rowcount
+            if inserted == len(reports):
+                fresh = [True] * inserted
+            else:
+                new = dict.fromkeys(run("SELECT task, id FROM journal WHERE seq > ?", (last,)).fetchall(), True)
+                fresh = [new.pop((report.task, report.id), False) for report in reports]  # a batch may hold one twice
+            kept = Counter(
+                (report.task, report.gate == WARM) for report, one in zip(reports, fresh, strict=True) if one
+            )
+            for task in {task for task, _ in kept}:
+                run(COUNT, (task, kept[task, False], kept[task, True]))
+        return fresh
 
     def tidy(self) -> None:
         """Move what was written from the write-ahead log into the journal's file.
@@ -99,14 +162,14 @@ class SqliteStore:
         if pages > LONGEST_LOG:
             self._journal.execute("PRAGMA wal_checkpoint(RESTART)")
 
-    def forget(self, task: int, day: int, seq: int) -> int:
-        old, which = "journal WHERE task = ? AND day < ? AND seq <= ?", (task, day, seq)
-        counted = "forgotten = forgotten + ?, forgotten_warm = forgotten_warm + ?"
-        with _transaction(self._journal) as run:
-            gone, warm = run(f"SELECT count(*), coalesce(sum(gate = {WARM}), 0) FROM {old}", which).fetchone()
-            run(f"DELETE FROM {old}", which)
-            run(f"UPDATE tasks SET {counted} WHERE number = ?", (gone - warm, warm, task))
-        return gone
+    def forget(self, task: int, day: int, seq: int, most: int) -> int:
+        old = "SELECT seq FROM journal WHERE task = ? AND seq <= ? AND day < ? ORDER BY seq LIMIT ?"
+        return self._journal.execute(f"DELETE FROM journal WHERE seq IN ({old})", (task, seq, day, most)).rowcount
+
+    def probe(self) -> None:
+        with contextlib.suppress(sqlite3.OperationalError):
+            self._journal.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # gives back what the log takes of the disk
+        self._journal.execute(f"PRAGMA user_version = {FORMAT}")  # written and synced, though it is the same
 
     # --- the learner writes ------------------------------------------------------------------------------------------
 
@@ -123,6 +186,11 @@ class SqliteStore:
         if snapshot.base:
             self._learned.execute("PRAGMA wal_checkpoint")  # syncs: what it stands for will be gone from the journal
 
+    def leave_out(self, task: int, entries: Sequence[Unread]) -> None:
+        with _transaction(self._learned):
+            rows = [(task, *entry) for entry in entries]
+            self._learned.executemany("INSERT OR IGNORE INTO unread VALUES (?, ?, ?)", rows)
+
     # --- both read ---------------------------------------------------------------------------------------------------
 
     def tasks(self, after: int = 0) -> list[TaskRow]:
@@ -131,23 +199,32 @@ class SqliteStore:
         return [TaskRow(number, body, mode, bool(paused)) for number, body, mode, paused in rows]
 
     def count(self, task: int) -> tuple[int, int]:
-        kept = f"SELECT coalesce(sum(gate != {WARM}), 0), coalesce(sum(gate = {WARM}), 0) FROM journal WHERE task = ?"
-        reports, warm = self._journal.execute(kept, (task,)).fetchone()
-        gone = self._journal.execute("SELECT forgotten, forgotten_warm FROM tasks WHERE number = ?", (task,)).fetchone()
-        return reports + gone[0], warm + gone[1]
+        row = self._journal.execute("SELECT reports, warm FROM counts WHERE task = ?", (task,)).fetchone()
+        return row or (0, 0)
 
     def oldest(self, task: int) -> int | None:
         row = self._journal.execute("SELECT day FROM journal WHERE task = ? ORDER BY seq LIMIT 1", (task,)).fetchone()
         return row[0] if row else None
 
-    def entries(self, after: int, most: int) -> list[Entry]:
-        rows = self._journal.execute("SELECT * FROM journal WHERE seq > ? ORDER BY seq LIMIT ?", (after, most))
-        return [Entry(seq, Journalled(*report)) for seq, *report in rows.fetchall()]
+    def entries(self, after: int, most: int, task: int | None = None) -> list[Entry]:
+        whose, which = ("", (after, most)) if task is None else ("task = ? AND", (task, after, most))
+        rows = self._journal.execute(f"SELECT * FROM journal WHERE {whose} seq > ? ORDER BY seq LIMIT ?", which)
+        return [Entry(row[0], Journalled._make(row[1:])) for row in rows.fetchall()]
 
     def entries_of(self, task: int, after: int) -> Iterator[Entry]:
-        while found := self.entries(after, 4096):
-            yield from (entry for entry in found if entry.report.task == task)
+        while found := self.entries(after, READ, task):
+            yield from found
             after = found[-1].seq
+
+    def last(self, task: int | None = None) -> int:
+        whose = "" if task is None else "WHERE task = ?"
+        found = self._journal.execute(
+            f"SELECT coalesce(max(seq), 0) FROM journal {whose}", () if task is None else (task,)
+        )
+        return found.fetchone()[0]
+
+    def unread(self, task: int) -> int:
+        return self._learned.execute("SELECT count(*) FROM unread WHERE task = ?", (task,)).fetchone()[0]
 
     def publications(self, task: int, after: int = -1) -> list[Publication]:
         wanted = f"SELECT {', '.join(Publication._fields)} FROM publications"
@@ -163,14 +240,16 @@ class SqliteStore:
 
 def _open(path: Path, schema: str, *, durable: bool) -> sqlite3.Connection:
     try:
-        connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=30.0)
+        with contextlib.suppress(FileExistsError):
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o600))  # its owner's alone; SQLite's other files follow it
+        connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=BUSY_SECONDS)
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
         if durable:
             connection.execute("PRAGMA wal_autocheckpoint = 0")  # `tidy` does it: no commit should wait for it
         if _is_new(path, connection):
             connection.executescript(f"BEGIN IMMEDIATE; {schema} PRAGMA user_version = {FORMAT}; COMMIT;")
-    except sqlite3.Error as error:
+    except (OSError, sqlite3.Error) as error:
         raise ConfigurationError(f"cannot use {path}: {error}") from error
     return connection
 

@@ -5,18 +5,22 @@ so groups grow with the load, and each is handed to the thread and back once. Ev
 """
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from sottovoce.server.problems import not_ready
-from sottovoce.server.store.base import Journalled, Store
+from sottovoce.server.logs import log
+from sottovoce.server.problems import Problem, not_ready
+from sottovoce.server.store.base import Journalled, Store, StoreFault
 
 LARGEST_GROUP = 4096
 """Reports in one transaction: some tens of milliseconds, for which the next ones wait."""
 LARGEST_QUEUE = 50_000
 """Reports that may wait; beyond that people are asked to come back."""
+FAULT_SECONDS = 5
+"""When to come back while the store has a fault."""
 
 Batch = tuple[Sequence[Journalled], asyncio.Future[list[bool]]]
 Found = TypeVar("Found")
@@ -33,10 +37,20 @@ class StoreThread:
         self._idle.set()
         self.waiting = self.written = 0
         """Reports that are not written yet, and those that are."""
+        self.faulty = False
+        """Has the store had a fault since it was last written to?"""
 
     async def run(self, work: Callable[..., Found], *arguments: Any) -> Found:
-        """What a method of the store finds."""
-        return await asyncio.wrap_future(self._thread.submit(work, *arguments))
+        """What a method of the store finds; a problem where the store has a fault."""
+        try:
+            return await asyncio.wrap_future(self._thread.submit(work, *arguments))
+        except StoreFault as fault:
+            raise self._begun(fault) from fault
+
+    async def probe(self) -> None:
+        """Is the fault over?"""
+        await self.run(self.store.probe)
+        self._over()
 
     async def append(self, reports: Sequence[Journalled]) -> list[bool]:
         """Keep the reports; True for those that were not there before. Returns when they are on disk."""
@@ -77,12 +91,12 @@ class StoreThread:
         written.add_done_callback(lambda _: loop.call_soon_threadsafe(answer))
 
     def _answer(self, group: list[Batch], found: BaseException | list[bool], seconds: float) -> None:
-        start = 0
+        start, problem = 0, self._begun(found) if isinstance(found, StoreFault) else None
         for reports, answer in group:
             end = start + len(reports)
             if not answer.done():  # whoever asked may have gone
                 if isinstance(found, BaseException):
-                    answer.set_exception(found)
+                    answer.set_exception(problem or found)
                 else:
                     answer.set_result(found[start:end])
             start = end
@@ -90,3 +104,16 @@ class StoreThread:
         if not isinstance(found, BaseException):
             self.written += start
             self._committed(start, seconds)
+            self._over()
+
+    def _begun(self, fault: StoreFault) -> Problem:
+        """What to tell those who ask; the log says it once."""
+        if not self.faulty:
+            log("the store has a fault; reports are sent back until it is over", logging.ERROR, fault=str(fault))
+        self.faulty = True
+        return not_ready("the disk cannot take it now; send again", FAULT_SECONDS)
+
+    def _over(self) -> None:
+        if self.faulty:
+            log("the store works again")
+        self.faulty = False

@@ -38,6 +38,8 @@ class Alive(msgspec.Struct, frozen=True):
 
 class Ready(msgspec.Struct, frozen=True):
     ready: bool
+    set_aside: list[str]
+    """Tasks whose learner failed; the others are served and learned."""
 
 
 def task_of(hub: Hub, request: Request) -> LiveTask:
@@ -168,9 +170,9 @@ async def alive(hub: Hub, request: Request) -> Response:
 
 
 async def ready(hub: Hub, request: Request) -> Response:
-    if not hub.ready:
-        raise not_ready("the learner is still starting")
-    return json(Ready(ready=True))
+    if trouble := hub.trouble:
+        raise not_ready(trouble)
+    return json(Ready(ready=True, set_aside=[id for id, task in hub.tasks.items() if task.broken]))
 
 
 async def metrics(hub: Hub, request: Request) -> Response:

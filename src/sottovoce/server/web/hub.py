@@ -5,7 +5,7 @@ import contextlib
 import functools
 import logging
 import time
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from typing import Any
 
 from sottovoce.catalogue.resolve import contract_of
@@ -26,6 +26,11 @@ RETENTION_SECONDS = 3600.0
 """How often the server looks for reports that are older than their task keeps them; retention is counted in days."""
 TIDY_SECONDS = 1.0
 """How often the store tidies up while it is written to; its write-ahead log stays some megabytes long."""
+FORGOTTEN_AT_ONCE, FORGETTING_RESTS = 250, 4
+"""Reports deleted in one transaction: some milliseconds, for which those who report wait. Each of them changes a page
+of its own on disk, so the next transaction comes after a rest of so many times as long."""
+FIRST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
+"""Seconds before background work that failed is tried again; twice as long each time."""
 PREPARING_SECONDS = 60.0
 """How long the creator of a task waits for its first offer; the task exists all the same."""
 
@@ -46,6 +51,11 @@ class Hub:
         self._changing = asyncio.Lock()
         """Held while a task changes in the store and here: nobody sees one without the other."""
         self._work: list[asyncio.Task] = []
+        self._failing: set[str] = set()
+        """Background work that failed and is tried again."""
+        self._learner_waits = False
+        self._bases: asyncio.Queue[News] = asyncio.Queue()
+        """Up to where reports may be forgotten."""
 
     # --- start and end -----------------------------------------------------------------------------------------------
 
@@ -53,6 +63,7 @@ class Hub:
         work: dict[str, Coroutine[Any, Any, None]] = {
             "learning": self._learner.run(self._told, self.metrics.restarts.inc),
             "retention": self._keep_retention(),
+            "forgetting": self._keep_forgetting(),
             "tidying": self._keep_tidy(),
         }
         self._work = [asyncio.create_task(one, name=name) for name, one in work.items()]
@@ -69,9 +80,15 @@ class Hub:
         await self._thread.close()
 
     @property
-    def ready(self) -> bool:
-        working = self._learner.running and not any(work.done() for work in self._work)
-        return working and all(task.ready or task.broken for task in self.tasks.values())
+    def trouble(self) -> str:
+        """Why reports cannot be taken and learned now; empty when they can."""
+        if self._thread.faulty or self._learner_waits:
+            return "the disk cannot be written to"
+        if self._failing or any(work.done() for work in self._work):
+            return "background work fails; the server's log says where"
+        if not (self._learner.running and all(task.ready or task.broken for task in self.tasks.values())):
+            return "the learner is still starting"
+        return ""
 
     # --- tasks -------------------------------------------------------------------------------------------------------
 
@@ -142,10 +159,13 @@ class Hub:
 
     def metrics_page(self) -> bytes:
         self.metrics.waiting.set(self._thread.waiting)
+        self.metrics.faulty.set(self._thread.faulty or self._learner_waits)
         for id, task in self.tasks.items():
             self.metrics.journalled.labels(id).set(task.reports + task.warm)
             self.metrics.learned.labels(id).set(task.news.learned)
             self.metrics.published.labels(id).set(task.news.published)
+            self.metrics.unread.labels(id).set(task.news.unread)
+            self.metrics.set_aside.labels(id).set(task.broken)
         return self.metrics.page()
 
     def _committed(self, reports: int, seconds: float) -> None:
@@ -162,20 +182,40 @@ class Hub:
     # --- background work ---------------------------------------------------------------------------------------------
 
     async def _told(self, news: News) -> None:
-        """Serve what the learner has published; forget what it has kept a base of."""
+        """Serve what the learner has published; let what it has kept a base of be forgotten."""
+        self._learner_waits = news.faulty
+        if news.task:
+            await self._insist("news", self._heed, news)
+
+    async def _heed(self, news: News) -> None:
         async with self._changing:  # the learner may have found a task that is just being created
-            task = next(task for task in self.tasks.values() if task.row.number == news.task)
+            task = next((task for task in self.tasks.values() if task.row.number == news.task), None)
+            if task is None:  # whoever created it went away before it was here
+                task = self._add((await self._thread.run(self._store.tasks, news.task - 1))[0])
+        task.broken = news.broken
         if news.broken:
-            task.broken = True
             task.prepared.set()
             return
-        if news.fresh or not task.ready:
+        if news.published > task.published_after:
             task.take(await self._thread.run(self._store.publications, news.task, task.published_after), self.clock())
         task.news = news
         if news.base:
-            first = oldest_kept(task.contract, self.clock())
-            gone = await self._thread.run(self._store.forget, news.task, first, news.seq)
-            log("reports forgotten", task=task.contract.id, reports=gone)
+            self._bases.put_nowait(news)
+
+    async def _insist(self, name: str, work: Callable[..., Awaitable[Any]], *arguments: Any) -> None:
+        """Do this work; should it fail, try again with longer and longer pauses. Meanwhile the server is not ready."""
+        pause = FIRST_PAUSE
+        while True:
+            try:
+                await work(*arguments)
+                self._failing.discard(name)
+                return
+            except Exception:
+                if name not in self._failing:
+                    log("background work failed; it is tried again", logging.ERROR, failure=True, work=name)
+                self._failing.add(name)
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, LONGEST_PAUSE)
 
     async def _keep_tidy(self) -> None:
         """Let the store tidy up while it is written to, in another thread and through another connection."""
@@ -183,20 +223,42 @@ class Hub:
         with contextlib.closing(self._store.clone()) as store:
             while True:
                 await asyncio.sleep(TIDY_SECONDS)
-                if self._thread.written > written:
+                if self._thread.faulty:
+                    with contextlib.suppress(Problem):
+                        await self._thread.probe()
+                elif self._thread.written > written:
                     written = self._thread.written
-                    await asyncio.to_thread(store.tidy)
+                    await self._insist("tidying", asyncio.to_thread, store.tidy)
 
     async def _keep_retention(self) -> None:
-        """Ask for a base wherever single reports are older than their task keeps them."""
+        """Look for reports that are older than their task keeps them."""
         while True:
-            while not self.ready:
+            while self.trouble:
                 await asyncio.sleep(1.0)
             for task in list(self.tasks.values()):
-                oldest = await self._thread.run(self._store.oldest, task.row.number)
-                if oldest is not None and oldest < oldest_kept(task.contract, self.clock()):
-                    self._learner.ask_for_base(task.row.number)
+                await self._insist("retention", self._ask_for_base, task)
             await asyncio.sleep(RETENTION_SECONDS)
+
+    async def _ask_for_base(self, task: LiveTask) -> None:
+        """Where single reports are older than their task keeps them, what was learned from them is kept first."""
+        oldest = await self._thread.run(self._store.oldest, task.row.number)
+        if oldest is not None and oldest < oldest_kept(task.contract, self.clock()):
+            self._learner.ask_for_base(task.row.number)
+
+    async def _keep_forgetting(self) -> None:
+        while True:
+            await self._insist("forgetting", self._forget, await self._bases.get())
+
+    async def _forget(self, base: News) -> None:
+        """A few reports at a time: those who report in between do not wait for all of them."""
+        task = next(task for task in self.tasks.values() if task.row.number == base.task)
+        first, gone, some = oldest_kept(task.contract, self.clock()), 0, 1
+        while some:
+            start = time.monotonic()
+            some = await self._thread.run(self._store.forget, base.task, first, base.seq, FORGOTTEN_AT_ONCE)
+            gone += some
+            await asyncio.sleep(FORGETTING_RESTS * (time.monotonic() - start))
+        log("reports forgotten", task=task.contract.id, reports=gone)
 
 
 def oldest_kept(contract: Contract, now: float) -> int:

@@ -29,6 +29,8 @@ from sottovoce.server.web.permits import PermitOffice, committed
 from sottovoce.server.web.tokens import TokenDesk
 
 State = Literal["open", "paused", "expired", "done"]
+BROKEN_SECONDS = 3600
+"""When to ask again for a task whose learner fails: somebody must look at it first."""
 
 
 class LiveTask:
@@ -70,6 +72,8 @@ class LiveTask:
 
     @property
     def published(self) -> Published:
+        if self._published is None and self.broken:
+            raise not_ready(f"the learner of {self.contract.id} fails; the server's log says where", BROKEN_SECONDS)
         if self._published is None:
             raise not_ready("the first offer is being prepared; ask again")
         return self._published
@@ -182,6 +186,8 @@ class LiveTask:
             bytes_per_report=self._mechanisms[0].report_size,
             estimates=self._estimates(published),
             state=news.state,
+            unread=news.unread,
+            set_aside=self.broken,
         )
 
     def _estimates(self, published: Published) -> list[wire.ArmEstimate]:
