@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from sottovoce.protocol.errors import ConfigurationError
@@ -48,7 +47,6 @@ def stack(trees: Sequence[Any]) -> Any:
     if len({shape_of(tree) for tree in trees}) > 1:
         raise ConfigurationError("only learners and mechanisms of one shape can be run as one batch")
     pairs = [split(tree) for tree in trees]
-    numbers = [
-        jnp.stack([jnp.asarray(n, dtype=float) for n in column]) for column in zip(*(p[0] for p in pairs), strict=True)
-    ]
+    columns = zip(*(numbers for numbers, _ in pairs), strict=True)
+    numbers = [np.stack([np.asarray(number, dtype=float) for number in column]) for column in columns]
     return join(numbers, pairs[0][1])

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from sottovoce.engine.pytrees import join, split
 from sottovoce.sim.loop import Setting, advance_all, begin_all
+from sottovoce.sim.random import unsealed
 from sottovoce.sim.worlds.base import World, gaps_of, world_for
 
 Progress = Callable[[int], None]
@@ -80,11 +81,11 @@ class _Part:
 
     def stopped(self, rounds: int) -> bool:
         """Nobody answered in the last round: every learner here has stopped."""
-        return bool(np.max(self.carry.samples) < rounds)
+        return bool(np.max(np.asarray(self.carry.samples)) < rounds)
 
     def gaps(self) -> jax.Array | None:
         """How much worse every arm of each seed's world is, where the world says so."""
-        return jax.vmap(lambda numbers: gaps_of(join(numbers, self.world_fixed)), axis_size=len(self.keys))(self.world)
+        return _gaps_of_all(self.world_fixed, len(self.keys), self.world)
 
     def calls_library(self, steps: Steps) -> bool:
         """Is there a call of a library in the compiled loop? Its text is the one place where none can hide.
@@ -104,7 +105,8 @@ def _shared_among_cores(part: Callable[[jax.Array], _Part], keys: jax.Array, ste
     many as cores, and loops that wait for each other never end (seen with JAX 0.10).
     """
     cores = (os.cpu_count() or 1) if jax.default_backend() == "cpu" else 1
-    first, *others = (keys[share] for share in np.array_split(np.arange(len(keys)), min(cores, len(keys))))
+    words = np.asarray(jax.random.key_data(keys))
+    first, *others = (unsealed(jnp.asarray(share)) for share in np.array_split(words, min(cores, len(keys))))
     start = part(first)
     if others and start.calls_library(steps):
         return [part(keys)]
@@ -122,6 +124,11 @@ def _sampler(rest: Any) -> tuple[Callable[[list[Any], jax.Array], list[Any]], li
         return [jnp.asarray(number) for number in sampled]
 
     return jax.jit(jax.vmap(one, (None, 0))), shapes
+
+
+@functools.partial(jax.jit, static_argnums=(0, 1))
+def _gaps_of_all(fixed: Any, seeds: int, worlds: list[Any]) -> jax.Array | None:
+    return jax.vmap(lambda numbers: gaps_of(join(numbers, fixed)), axis_size=seeds)(worlds)
 
 
 def _gathered(shares: list[Any], axis: int) -> Any:

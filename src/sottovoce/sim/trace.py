@@ -1,13 +1,14 @@
 """What a simulation returns, and whether what was recommended is right."""
 
+import functools
 from typing import Any, NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.engine.complete import Complete
+from sottovoce.engine.pytrees import join, split
 
 TIE = 1e-9
 """Mean rewards this close are equally good: far below any gap of a world, far above the rounding of its numbers."""
@@ -50,14 +51,22 @@ def trace_of(
     finite = bool(all(np.all(np.isfinite(leaf)) for leaf in jax.tree.leaves(state)))
     if not learner.stops:
         return Trace(ends, regret, finite, state, samples, np.zeros(len(samples), bool))
-    stopped, recommended = (np.asarray(jax.vmap(what)(state)) for what in (learner.done, learner.recommend))
-    correct = None if gaps is None else _is_best(learner, recommended, gaps)
+    numbers, rest = split(learner)
+    stopped, recommended, best = jax.tree.map(np.asarray, _endings(rest, numbers, state, gaps))
+    correct = None if gaps is None else _is_best(recommended, best, gaps)
     return Trace(ends, regret, finite, state, samples, stopped, recommended, correct)
 
 
-def _is_best(learner: Complete, recommended: NDArray, gaps: NDArray) -> NDArray[np.bool_]:
+@functools.partial(jax.jit, static_argnums=0)
+def _endings(rest: Any, numbers: list[Any], state: Any, gaps: NDArray | None) -> tuple[Any, Any, Any]:
+    """For each seed: is the learner done, what does it recommend, and what is best, where the gaps are known?"""
+    learner = join(numbers, rest)
+    best = None if gaps is None else jax.vmap(lambda gaps: learner.best_set(-gaps))(gaps)
+    return jax.vmap(learner.done)(state), jax.vmap(learner.recommend)(state), best
+
+
+def _is_best(recommended: NDArray, best: NDArray, gaps: NDArray) -> NDArray[np.bool_]:
     """Is no arm better than the one recommended, or no set than the set? Ties are right; rows are seeds."""
     arms = np.arange(gaps.shape[1])
     chosen = recommended if recommended.ndim > 1 else recommended[:, None] == arms
-    best = np.asarray(jax.vmap(learner.best_set)(jnp.asarray(-gaps)))
     return np.sum(gaps * chosen, axis=1) <= np.sum(gaps * best, axis=1) + TIE
