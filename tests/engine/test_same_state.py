@@ -99,10 +99,17 @@ def simulated(live: Contract) -> tuple[Any, list[tuple[jax.Array, int, bytes]]]:
     cases, world = stack([(recorder, gates)]), world_of_task(task_of(live))
     found = run_batch(setting, cases, world, run.seed_keys(), run.ends(), publish, None).state_of(0)
     state, messages, count = jax.tree.map(lambda leaf: leaf[0], found)
-    keys = [round_keys(key, round) for round in range(int(count))]
-    chosen = [int(gates.choose(one.report)) if quieter else 0 for one in keys]
-    heard = [row.astype(">i8").tobytes() for row in messages]
-    return state, [(one.ask, gate, said) for one, gate, said in zip(keys, chosen, heard, strict=False)]
+    asks, chosen = rounds_of(gates if quieter else None, key)
+    heard = [row.astype(">i8").tobytes() for row in messages[: int(count)]]
+    return state, list(zip(asks, np.asarray(chosen).tolist(), heard, strict=False))
+
+
+@jax.jit
+def rounds_of(gates: Any, key: jax.Array) -> tuple[list[jax.Array], jax.Array]:
+    """For each round the key of its offer, and the gate of its report."""
+    keys = jax.vmap(round_keys, (None, 0))(key, jnp.arange(ROUNDS))
+    chosen = jax.vmap(gates.choose)(keys.report) if gates else jnp.zeros(ROUNDS, int)
+    return [keys.ask[round] for round in range(ROUNDS)], chosen
 
 
 def journal_of(live: Contract, reports: list[tuple[jax.Array, int, bytes]], fold: Fold) -> list[Entry]:

@@ -72,7 +72,7 @@ def test_two_people_reach_the_declared_distance_of_moments_and_never_pass_it(
 ):
     domain = Moments(dimension, 1.5, weight)
     declared = domain.l2(scales)
-    found = farthest(domain, scales, 2, starts=6 if dimension < 5 else 4)
+    found = farthest(domain, scales, 2, starts=3 if dimension < 5 else 2)
     assert 0.99 * declared <= found <= declared * (1 + 1e-9)
 
 
@@ -129,6 +129,7 @@ NOT_NUMBERS = ["four", "", {}, NotImplemented, [1.0, [2.0]], 1j, {1.0, 2.0}]
 
 @pytest.mark.parametrize("domain", DOMAIN_EXAMPLES, ids=str)
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, None])
+@settings(max_examples=25)
 @given(sample=st.data())
 def test_one_number_that_is_not_finite_is_refused_wherever_it_stands(domain: Any, bad: Any, sample: st.DataObject):
     datum = [np.array(part, dtype=float) for part in sample.draw(data(domain))]

@@ -8,6 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 
+_SMALL = np.array([math.lgamma(m + 1) - (m + 0.5) * math.log(m) + m - _HALF_LOG_2PI for m in range(1, 32)])
+"""Ln m! minus Stirling's formula for m from 1 to 31, below which its series is not exact enough."""
+
 
 def log_binomial(trials: ArrayLike, hits: ArrayLike, chance: float) -> NDArray[np.float64]:
     """The logarithm of the binomial probability, by Loader's saddle point expansion (2000).
@@ -56,10 +59,9 @@ def _gauss(nodes: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
 def _stirling_error(n: NDArray[np.float64]) -> NDArray[np.float64]:
     """Ln n! minus Stirling's formula."""
-    exact = np.array([math.lgamma(m + 1) - (m + 0.5) * math.log(m) + m - _HALF_LOG_2PI for m in range(1, 32)])
     square = n * n
     series = (1 / 12 - (1 / 360 - (1 / 1260 - 1 / (1680 * square)) / square) / square) / n
-    return np.where(n < 32, exact[np.minimum(n, 31).astype(int) - 1], series)
+    return np.where(n < 32, _SMALL[np.minimum(n, 31).astype(int) - 1], series)
 
 
 def _deviance(x: NDArray[np.float64], mean: NDArray[np.float64]) -> NDArray[np.float64]:

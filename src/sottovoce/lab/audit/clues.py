@@ -7,7 +7,7 @@ A transcript is everything sent about one datum: usually one report, sometimes m
 
 import hashlib
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -73,6 +73,7 @@ def codebooks(coins: Sequence[bytes], count: int, dimension: int) -> NDArray[np.
     return books.reshape(len(coins), count, dimension)
 
 
+@lru_cache(maxsize=64)
 def cap_threshold(mechanism: Sphere) -> float:
     """The score above which a codebook has `cap` candidates on average.
 
