@@ -148,7 +148,7 @@ class Server:
         return _answer({"permits": self._permits("permit", body)})
 
     def _permits(self, kind: str, body: bytes) -> list[dict]:
-        """As many as there are commitments, numbered, valid for a week."""
+        """As many as there are commitments, numbered."""
         asked, expires = json.loads(body)["commitments"], int(self.clock.now) + self.lifetime
         self.commitments += asked
         self.permitted += len(asked)
@@ -178,7 +178,7 @@ class Server:
 
 
 def number_of(permit: str) -> int:
-    """The how-manieth permit or ticket it is."""
+    """The place of a permit or ticket in the order in which they were issued."""
     return int(permit[-6:])
 
 
