@@ -25,11 +25,11 @@ setup: .venv/.demo
 demo: .venv/.demo  ## a server, two tasks, thousands of devices; leaves demo/report.html
 	$(BIN)/sottovoce demo experiments/live/headline.toml experiments/live/recommend.toml --out demo
 
-test: .venv/.test  ## the whole test suite, under eight minutes on two cores
+test: .venv/.test  ## the whole test suite, under five minutes on two cores
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder
 
 soak: .venv/.test  ## long statistics and audits
-	$(BIN)/python -m pytest -n $(WORKERS) tests/soak -m soak
+	XLA_FLAGS= $(BIN)/python -m pytest -n $(WORKERS) tests/soak -m soak
 	$(BIN)/sottovoce audit --all --trials 1000000
 
 check: .venv/.test  ## style, types, import contracts

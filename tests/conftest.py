@@ -1,6 +1,14 @@
 """Fixtures that run a test over the whole registry, and one memory of what was compiled."""
 
+import os
 import tempfile
+
+# Nearly all of a test's time is compiling, so tests compile without optimisations: the same numbers up to rounding, in
+# half the time. `make soak` and the benchmarks run the code that users run.
+os.environ.setdefault(
+    "XLA_FLAGS",
+    "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true --xla_cpu_use_fusion_emitters=false",
+)
 
 import jax
 import pytest
