@@ -50,7 +50,7 @@ class Complete:
             return self.learner.best_set(rewards)
         return jnp.arange(len(rewards)) == jnp.argmax(rewards)
 
-    def memo_of(self, arm: jax.Array) -> Any | None:
+    def memo_of(self, arm: Any) -> Any | None:
         return self.learner.memo_of(arm) if hasattr(self.learner, "memo_of") else None
 
 
