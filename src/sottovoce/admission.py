@@ -15,7 +15,6 @@ from typing import NamedTuple
 from sottovoce.protocol.codec import from_text, to_text
 from sottovoce.protocol.errors import ConfigurationError, WireError
 
-HEADER = "Sottovoce-Admission"
 ID_BYTES = 16
 LAYOUT = struct.Struct(f">{ID_BYTES}sQQH")
 MOST_TICKETS = 2**16 - 1

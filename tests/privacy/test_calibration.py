@@ -76,15 +76,15 @@ def test_no_other_number_of_levels_is_better_than_the_one_chosen(epsilon: float)
     ("lifted", "epsilon", "optimum"),
     [(5, 1.0, 28.2), (5, 4.0, 1.54), (5, 10.0, 0.12), (20, 1.0, 123.0), (20, 4.0, 8.0), (20, 10.0, 1.39)],
 )
-def test_the_small_codebook_costs_at_most_three_tenths_over_privunit_and_a_large_one_nothing(
+def test_the_small_codebook_costs_at_most_a_fifth_over_privunit_and_a_large_one_nothing(
     lifted: int, epsilon: float, optimum: float
 ):
     """The squared error for a unit vector; PrivUnit is the optimum."""
     mechanism = sphere(Ball(lifted - 1), Budget(epsilon))
     ratio = mechanism.inside / mechanism.outside
-    large = max(sphere_mean(lifted, 8192, cap, ratio) for cap in (1, 2, 4, 8, 64, 250, 500, 1000, 3000))
+    large = max(sphere_mean(lifted, 8192, cap, ratio) for cap in (1, 4, 16, 32, 48, 64, 256, 512, 1024, 3000))
     assert 0.99 * optimum <= 1 / large**2 - 1 <= 1.05 * optimum
-    assert 1 / mechanism.mean**2 - 1 <= 1.3 * optimum
+    assert 1 / mechanism.mean**2 - 1 <= 1.2 * optimum
 
 
 def test_the_paper_puts_the_same_noise_on_every_entry():

@@ -192,7 +192,7 @@ def test_a_level_that_does_not_exist_is_refused():
         decode(mechanism, b"\2")
 
 
-@pytest.mark.parametrize(("epsilon", "index"), [(1.0, 2), (1.0, 255), (12.0, 4096), (12.0, 65535)])
+@pytest.mark.parametrize(("epsilon", "index"), [(1.0, 2), (1.0, 255), (12.0, 8192), (12.0, 65535)])
 def test_a_candidate_that_does_not_exist_is_refused(epsilon: float, index: int):
     mechanism = sphere(Ball(3), Budget(epsilon))
     with pytest.raises(WireError, match=f"{mechanism.candidates} candidates, got index {index}"):

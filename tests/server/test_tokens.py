@@ -5,11 +5,12 @@ from typing import Any
 import pytest
 
 from serving import ARMS, MODEL, TOKEN, committing, new_nonces
-from sottovoce.admission import HEADER, LONGEST, sign
+from sottovoce.admission import LONGEST, sign
 from sottovoce.cli.task import admission_key
 from sottovoce.client import Device, Limits
 from sottovoce.protocol.codec import from_text, to_text
 from sottovoce.protocol.errors import ConfigurationError
+from sottovoce.protocol.wire import ADMISSION
 from sottovoce.server.problems import Problem
 from sottovoce.server.web import tokens
 from sottovoce.server.web.tokens import TokenDesk
@@ -28,7 +29,7 @@ def key(live) -> str:
 def test_tickets_of_a_signed_task_need_a_token_that_works_once(live, key: str):
     def ask(count: int, token: str = "") -> int:
         answer = live.server.call(
-            "POST", OFFERS, committing(new_nonces(count)), headers={HEADER: token} if token else {}
+            "POST", OFFERS, committing(new_nonces(count)), headers={ADMISSION: token} if token else {}
         )
         assert (answer.status == 200) == ("offers" in answer.json())
         return answer.status
@@ -42,7 +43,7 @@ def test_tickets_of_a_signed_task_need_a_token_that_works_once(live, key: str):
 
 
 def test_a_token_is_not_used_up_by_a_request_that_fails(live, key: str):
-    token = {HEADER: sign(key, "signed")}
+    token = {ADMISSION: sign(key, "signed")}
     live.server.admin("POST", "/v1/tasks/signed/pause")
     assert live.server.call("POST", OFFERS, committing(new_nonces(1)), headers=token).status == 409
     live.server.admin("POST", "/v1/tasks/signed/resume")
@@ -91,7 +92,7 @@ def test_permits_need_a_token_too(live):
     key = live.server.admin("GET", "/v1/tasks/vouched/admission-key").json()["key"]
     permits = "/v1/tasks/vouched/permits"
     assert live.server.call("POST", permits, committing(new_nonces(1))).status == 403
-    token = {HEADER: sign(key, "vouched")}
+    token = {ADMISSION: sign(key, "vouched")}
     assert live.server.call("POST", permits, committing(new_nonces(2)), headers=token).status == 403
     assert live.server.call("POST", permits, committing(new_nonces(1)), headers=token).status == 200
     assert live.server.call("POST", permits, committing(new_nonces(1)), headers=token).status == 403

@@ -26,7 +26,7 @@ def test_the_compiled_loop_and_the_plain_one_give_the_same_regret(name: str, lat
     parts = (each.learner, each.user, each.world)
     compiled = simulate(*parts, rounds=15, mechanism=each.mechanism, seeds=2, **late)
     plain = simulate_on_host(*parts, rounds=15, mechanism=each.mechanism, seeds=2, **late)
-    np.testing.assert_allclose(compiled.regret, plain.regret, rtol=1e-9)
+    np.testing.assert_allclose(compiled.regret, plain.regret, rtol=1e-7)  # normal numbers have single precision
     np.testing.assert_array_equal(compiled.rounds, plain.rounds)
 
 

@@ -8,7 +8,6 @@ from collections.abc import Callable
 
 import msgspec
 
-from sottovoce.admission import HEADER
 from sottovoce.client.http import Response, Transport, asked, read
 from sottovoce.client.tables import HeldPermit
 from sottovoce.client.terms import Terms, action_from, recommendation_from
@@ -20,7 +19,7 @@ from sottovoce.protocol.contract import ByModel, ByTicket
 from sottovoce.protocol.errors import ConfigurationError, WireError
 from sottovoce.protocol.permits import NONCE_BYTES, commitment_of
 from sottovoce.protocol.problems import problem_from
-from sottovoce.protocol.wire import LARGEST_OFFERS, Commitments, Offers, Permits
+from sottovoce.protocol.wire import ADMISSION, LARGEST_OFFERS, Commitments, Offers, Permits
 
 AHEAD = 2
 """Permits that a device keeps ready."""
@@ -125,7 +124,7 @@ class Stock:
         try:
             token = self._admission(number)
             from_text(token)  # nothing else may become a header
-            return {HEADER: token}
+            return {ADMISSION: token}
         except Exception as error:
             raise WireError(f"the app gave no admission token: {type(error).__name__}") from error
 

@@ -12,6 +12,8 @@ from msgspec import Meta
 
 from sottovoce.protocol.strict import Strict
 
+ADMISSION = "Sottovoce-Admission"
+"""The header with a token of the app, where a task wants one."""
 LARGEST_BATCH = 1000
 """Reports in one request."""
 LARGEST_BODY = 512 * 1024

@@ -9,7 +9,6 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from sottovoce.admission import HEADER
 from sottovoce.catalogue.task_file import TaskFile
 from sottovoce.protocol import wire
 from sottovoce.protocol.codec import to_text
@@ -50,7 +49,7 @@ def admitted(task: LiveTask, request: Request, count: int, now: float) -> contex
     """Refuses where the task wants a token for so many tickets and this request has none."""
     if task.tokens is None:
         return contextlib.nullcontext()
-    return task.tokens.once(request.headers.get(HEADER, ""), count, now)
+    return task.tokens.once(request.headers.get(wire.ADMISSION, ""), count, now)
 
 
 # --- devices ---------------------------------------------------------------------------------------------------------

@@ -8,7 +8,8 @@ import contextlib
 import hmac
 from collections.abc import Iterator
 
-from sottovoce.admission import HEADER, LONGEST, read
+from sottovoce.admission import LONGEST, read
+from sottovoce.protocol.wire import ADMISSION
 from sottovoce.server.problems import Problem, not_ready
 
 CLOCKS = 60
@@ -32,7 +33,7 @@ class TokenDesk:
         """Admit so many tickets, or refuse; the token is used up unless the work inside fails."""
         token = read(self.key, self._task, text)
         if token is None:
-            raise Problem("not-admitted", f"send a token that the app has signed in the header {HEADER}")
+            raise Problem("not-admitted", f"send a token that the app has signed in the header {ADMISSION}")
         if not max(self._started, token.expires - LONGEST) <= token.issued <= now + CLOCKS or now >= token.expires:
             raise Problem("not-admitted", "this token has expired, or is from before the server started; get another")
         if tickets > token.tickets:
