@@ -84,9 +84,9 @@ ENOUGH = {"levels": 4000, "sphere": 3000, "laplace": 4000, "gaussian": 8000}
 
 
 def caught(subject: Subject) -> bool:
-    # The threshold cap is the subtlest: true epsilon 2.4 for a promise of 2. With 10,000 trials the bound was 2.2 or more
-    # with a standard deviation of 0.05. The others exceed their promise by more and need less; a report of the sphere
-    # costs most, and Gaussians tell least.
+    # The threshold cap is the subtlest: true epsilon 2.4 for a promise of 2. With 8,000 trials and more the bound was
+    # above 2.2, with a standard deviation of 0.05. The others exceed their promise by more and need less; a report of
+    # the sphere costs most, and Gaussians tell least.
     verdict = audit(subject, 10_000 if subject.planted == "threshold cap" else ENOUGH[name_of(subject.mechanism)])
     assert math.isfinite(verdict.lower_bound)
     assert verdict.passed == (verdict.lower_bound > verdict.epsilon)

@@ -44,6 +44,8 @@ def facts(contract: Contract, status: TaskStatus, summary: Summary) -> Iterator[
     yield "published", f"after {summary.published:,}; every {learning.publish_every:,} reports"
     if summary.unread:
         yield "unread", f"{summary.unread:,} entries of the journal could not be read; it is learned without them"
+    if summary.suspicious:
+        yield "suspicious", "the newest reports cannot come from honest people alone; see docs/forgers.md"
     if summary.set_aside:
         yield "set aside", "its learner fails: reports are kept, nothing is learned; the server's log says where"
     if summary.refused:

@@ -192,5 +192,7 @@ class Summary(Strict, frozen=True, kw_only=True):
     """A hash of the state after `learned` reports: replay gives the same."""
     unread: int = 0
     """Entries of the journal that the learner could not read; it goes on without them."""
+    suspicious: bool = False
+    """Can the newest reports not come from honest people alone? Their mean is longer than any mean of messages."""
     set_aside: bool = False
     """Did the task's learner fail? Reports are kept, and nothing is learned from them until the server starts again."""

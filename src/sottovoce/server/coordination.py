@@ -41,6 +41,8 @@ class News(msgspec.Struct, frozen=True, kw_only=True):
     seq: int = 0
     unread: int = 0
     """Entries of the journal that could not be read and were left out."""
+    suspicious: bool = False
+    """Can the newest reports not come from honest people alone?"""
     base: bool = False
     """Was the snapshot saved that replay may start from?"""
     broken: bool = False

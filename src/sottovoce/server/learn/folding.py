@@ -27,6 +27,7 @@ from sottovoce.privacy.mechanisms import check
 from sottovoce.protocol.contract import ByTicket, Contract
 from sottovoce.protocol.errors import SottovoceError
 from sottovoce.server.learn import leaves
+from sottovoce.server.learn.alarm import Alarm
 from sottovoce.server.learn.publishing import Remembered, ask_once, publication_of
 from sottovoce.server.store.base import WARM, Entry, Journalled, Publication, Snapshot, UnitEstimate, Unread
 
@@ -71,6 +72,7 @@ class Fold:
         self._remembers = bool(jax.tree.leaves(self._remembered))
         self._memos = dict(memos)
         self.learned = self.seq = self.published = 0
+        self.alarm = Alarm(self._mechanisms[0])
         self.unread: list[Unread] = []
         """Entries that could not be read; the state is that of a journal without them."""
         if snapshot:
@@ -100,6 +102,8 @@ class Fold:
             places = self._places(reports)
         self.progress, told = fold(self._domain, self._arms, self.learner, self.progress, places)
         self.learned += int(told)
+        _, _, messages, weights, private, _ = places
+        self.alarm.see(messages[private & (weights == 1.0)])  # quieter reports are noisier
 
     def _reads(self, entry: Entry) -> bool:
         try:

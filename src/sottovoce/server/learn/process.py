@@ -101,8 +101,11 @@ class Folds:
 
     def _advance(self, number: int, entries: list[Entry]) -> News:
         fold = self._fold(number)
+        before = fold.alarm.raised
         for publication in fold.advance(entries):
             self._publish(number, publication)
+        if fold.alarm.raised and not before:
+            log("the newest reports cannot come from honest people alone", logging.WARNING, task=number)
         if fold.unread:
             self._store.leave_out(number, fold.unread)
             log("entries of the journal cannot be read", logging.ERROR, task=number, errors=[*map(list, fold.unread)])
@@ -164,6 +167,7 @@ class Folds:
             state=state,
             seq=kept.seq,
             unread=unread,
+            suspicious=fold is not None and fold.alarm.raised,
             base=base,
         )
 

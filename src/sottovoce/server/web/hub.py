@@ -165,6 +165,7 @@ class Hub:
             self.metrics.learned.labels(id).set(task.news.learned)
             self.metrics.published.labels(id).set(task.news.published)
             self.metrics.unread.labels(id).set(task.news.unread)
+            self.metrics.suspicious.labels(id).set(task.news.suspicious)
             self.metrics.set_aside.labels(id).set(task.broken)
         return self.metrics.page()
 

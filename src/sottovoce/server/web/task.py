@@ -187,6 +187,7 @@ class LiveTask:
             estimates=self._estimates(published),
             state=news.state,
             unread=news.unread,
+            suspicious=news.suspicious,
             set_aside=self.broken,
         )
 
