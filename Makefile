@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
-WORKERS ?= 2
+WORKERS ?= 3
 
 .PHONY: setup demo test soak check bench docs oracles lock clean
 
