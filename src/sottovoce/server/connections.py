@@ -29,8 +29,8 @@ RESERVED = 256
 UNREAD_SECONDS = 20
 """After which a connection ends whose other side takes nothing of an answer."""
 COUNT_SECONDS = 1.0
-AT_ONCE = 200
-"""Files looked at before others have their turn: about a millisecond."""
+AT_ONCE, PAUSE_SECONDS = 20, 0.005
+"""Files looked at, a small part of a millisecond, before others have their turn."""
 
 
 def room() -> int:
@@ -42,7 +42,7 @@ def room() -> int:
 
 @contextlib.asynccontextmanager
 async def guarded(port: int, most: int) -> AsyncIterator[None]:
-    """No address has more connections to this port than that for longer than a second or two."""
+    """No address has more connections to this port than that for longer than a few seconds."""
 
     async def guard() -> None:
         await asyncio.sleep(COUNT_SECONDS)  # by then it listens
@@ -64,7 +64,7 @@ async def _end_surplus(port: int, most: int) -> None:
         return
     for number, file in enumerate(files):
         if number % AT_ONCE == 0:
-            await asyncio.sleep(0)
+            await asyncio.sleep(PAUSE_SECONDS)
         with contextlib.suppress(OSError), _socket(file, port) as connection:
             address = group_of(connection.getpeername()[0])
             found[address] += 1
