@@ -1,6 +1,6 @@
 """How much one client may send and ask for.
 
-What counts is what could do harm: each report, each ticket. A request without any counts as one, whatever its answer.
+What counts is what could do harm: each report, each ticket, each permit. A request without any counts as one, whatever its answer.
 Counts are held in memory only.
 """
 
@@ -39,7 +39,7 @@ class Admission:
         return client_of(peer[0] if peer else "", forwarded, self._proxies)
 
     def charge(self, client: str, units: int) -> None:
-        """Count so many reports or tickets, or refuse them all."""
+        """Count so many reports, tickets or permits, or refuse them all."""
         if wait := self._limit.wait(client, units):
             self._metrics.limited.inc(units)
             seconds = math.ceil(wait)
