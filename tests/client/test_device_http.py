@@ -61,6 +61,7 @@ def test_a_device_speaks_http(lasting):
         mine.prefetch(3)
         for _ in range(3):
             mine.observe(mine.choose(PERSON).id, 1.0)
+        mine.prefetch(0)  # the permits that are used up stay so
         assert mine.send(force=True).acknowledged == 3
         mine.send(mine._clock() + 61)
         asked = [path.rsplit("/", 1)[1] for _, path in pretended.requests]
