@@ -1,7 +1,7 @@
 """How much one client may send and ask for.
 
-What counts is what could do harm: each report, each ticket, each permit. A request without any counts as one, whatever its answer.
-Counts are held in memory only.
+What counts is what could do harm: each report, each ticket, each permit. A request without any counts as one, whatever
+its answer. Counts are held in memory only.
 """
 
 import logging
