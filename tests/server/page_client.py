@@ -30,7 +30,7 @@ class Page:
     def __init__(self, path: str) -> None:
         page = Path(path).read_text("utf-8")
         self.upper, self.outermost = (
-            [int(number) for number in re.search(f"`{name}`:\n\n```text\n(.*?)```", page, re.DOTALL)[1].split()]  # type: ignore[index]
+            [int(number) for number in re.search(f"`{name}`:\n\n```text\n(.*?)```", page, re.DOTALL)[1].split()]
             for name in ("UPPER", "OUTERMOST")
         )
 

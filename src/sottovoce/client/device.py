@@ -55,9 +55,9 @@ class Device:
 
     `folder` keeps contracts, ledger and outbox over restarts, for all tasks of one owner; None keeps them in memory.
     `epsilon` asks for a quieter gate of the contract. `strict` raises `BadInput` for fields that the task does not
-    have; without it such a person gets a random action, and the log says what was wrong. `admission` gets a token for
-    so many tickets or permits from the app's own server, where the task wants one. `entropy` is for tests only.
-    One process at a time should have the same task of the same folder open: two may lose each other's reports.
+    have; without it such a person gets a random action, and the log says what was wrong. `admission` gets a token from
+    the app's own server, where the task wants one. `entropy` is for tests only. One process at a time should have the
+    same task of the same folder open: two may lose each other's reports.
     """
 
     def __init__(
@@ -86,8 +86,7 @@ class Device:
         except BaseException:
             self._vault.close()
             raise
-        self._account = Account(self._vault, limits, self._terms.contract.limit)
-        self._stock = self._network.stock
+        self._account, self._stock = Account(self._vault, limits, self._terms.contract.limit), self._network.stock
         self._last_offer: Any = None
         self._sending = threading.Lock()
         self._background = Background(self.send, task)

@@ -45,11 +45,17 @@ def task_of(hub: Hub, request: Request) -> LiveTask:
     return hub.task(request.path_params["id"])
 
 
-def admitted(task: LiveTask, request: Request, count: int, now: float) -> contextlib.AbstractContextManager[None]:
-    """Refuses where the task wants a token for so many tickets and this request has none."""
-    if task.tokens is None:
-        return contextlib.nullcontext()
-    return task.tokens.once(request.headers.get(wire.ADMISSION, ""), count, now)
+@contextlib.contextmanager
+def admitted(task: LiveTask, request: Request, now: float) -> Iterator[list[str]]:
+    """The commitments of a request for tickets or permits, once they are paid for.
+
+    Refused where the task wants a token for so many and this request has none.
+    """
+    commitments = body(request, wire.Commitments).commitments
+    charge(request, len(commitments))
+    token = request.headers.get(wire.ADMISSION, "")
+    with task.tokens.once(token, len(commitments), now) if task.tokens else contextlib.nullcontext():
+        yield commitments
 
 
 # --- devices ---------------------------------------------------------------------------------------------------------
@@ -71,9 +77,7 @@ async def model(hub: Hub, request: Request) -> Response:
 
 async def offers(hub: Hub, request: Request) -> Response:
     task = task_of(hub, request)
-    commitments = body(request, wire.Commitments).commitments
-    charge(request, len(commitments))
-    with admitted(task, request, len(commitments), hub.clock()):
+    with admitted(task, request, hub.clock()) as commitments:
         found = task.offers(commitments, hub.clock())
     hub.metrics.tickets.labels(task.contract.id).inc(len(found.offers))
     return answer(request, found)
@@ -81,9 +85,7 @@ async def offers(hub: Hub, request: Request) -> Response:
 
 async def permits(hub: Hub, request: Request) -> Response:
     task = task_of(hub, request)
-    commitments = body(request, wire.Commitments).commitments
-    charge(request, len(commitments))
-    with admitted(task, request, len(commitments), hub.clock()):
+    with admitted(task, request, hub.clock()) as commitments:
         found = task.permits(commitments, hub.clock())
     hub.metrics.permits.labels(task.contract.id).inc(len(found.permits))
     return answer(request, found)
