@@ -245,6 +245,17 @@ def test_every_refusal_has_its_verdict_and_is_counted(live, task: str, cases: An
             assert line in server.call("GET", "/metrics").body.decode()
 
 
+def test_a_client_that_throws_tickets_away_is_counted_until_it_reports_again(live):
+    server = live.server
+    contract = server.create(ARMS | {"id": "choosy"})
+    tickets = [ticket for _ in range(6) for ticket in server.tickets("choosy", LARGEST_OFFERS)]
+    assert server.summary("choosy")["discarding"] == 1
+    assert 'sottovoce_discarding{task="choosy"} 1.0' in server.call("GET", "/metrics").body.decode()
+    server.report("choosy", *(ticket_report(contract, ticket) for ticket in tickets[:100]))
+    assert server.summary("choosy")["discarding"] == 0
+    assert server.summary("arms")["discarding"] == 0
+
+
 def test_one_strange_field_refuses_the_whole_batch_and_keeps_nothing(live):
     server = live.server
     good, strange = (ticket_report(live.arms, ticket) for ticket in server.tickets("arms", 2))

@@ -46,6 +46,9 @@ def facts(contract: Contract, status: TaskStatus, summary: Summary) -> Iterator[
         yield "unread", f"{summary.unread:,} entries of the journal could not be read; it is learned without them"
     if summary.suspicious:
         yield "suspicious", "the newest reports cannot come from honest people alone; see docs/forgers.md"
+    if summary.discarding:
+        clients = "one client was" if summary.discarding == 1 else f"{summary.discarding:,} clients were"
+        yield "discarding", f"{clients} given far more tickets or permits than used; see docs/forgers.md"
     if summary.set_aside:
         yield "set aside", "its learner fails: reports are kept, nothing is learned; the server's log says where"
     if summary.refused:

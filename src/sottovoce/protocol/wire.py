@@ -194,5 +194,7 @@ class Summary(Strict, frozen=True, kw_only=True):
     """Entries of the journal that the learner could not read; it goes on without them."""
     suspicious: bool = False
     """Can the newest reports not come from honest people alone? Their mean is longer than any mean of messages."""
+    discarding: int = 0
+    """Clients that were given far more tickets or permits than they used, as whoever forges reports does."""
     set_aside: bool = False
     """Did the task's learner fail? Reports are kept, and nothing is learned from them until the server starts again."""

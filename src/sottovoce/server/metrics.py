@@ -28,6 +28,9 @@ class Metrics:
         self.published = Gauge("published", "Reports folded at the newest publication.", ["task"], **here)
         self.unread = Gauge("unread", "Entries of the journal that could not be read.", ["task"], **here)
         self.suspicious = Gauge("suspicious", "1 while reports cannot come from honest people alone.", ["task"], **here)
+        self.discarding = Gauge(
+            "discarding", "Clients that were given far more tickets or permits than they used.", ["task"], **here
+        )
         self.set_aside = Gauge("set_aside", "1 for a task whose learner failed.", ["task"], **here)
         self.faulty = Gauge("store_faulty", "1 while reports are sent back because the disk cannot take them.", **here)
         self.restarts = Counter("learner_restarts", "How often the learner had to be started again.", **here)

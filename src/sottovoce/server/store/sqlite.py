@@ -6,18 +6,17 @@ loss of power. `learned.sqlite` is written by the learner alone; all of it can b
 
 import contextlib
 import functools
+import itertools
 import operator
 import os
 import secrets
 import sqlite3
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.server.store.base import (
-    WARM,
     Entry,
     Journalled,
     Mode,
@@ -28,7 +27,7 @@ from sottovoce.server.store.base import (
     Unread,
 )
 
-FORMAT = 3
+FORMAT = 4
 """Of both files, kept in SQLite's `user_version`. Sottovoce 0.1 left it at 0."""
 
 JOURNAL = """
@@ -44,6 +43,9 @@ CREATE TABLE IF NOT EXISTS journal (
 );
 CREATE UNIQUE INDEX IF NOT EXISTS once ON journal (task, id);
 CREATE INDEX IF NOT EXISTS of_task ON journal (task, seq);
+CREATE TRIGGER IF NOT EXISTS counted AFTER INSERT ON journal BEGIN
+  UPDATE counts SET reports = reports + (new.gate >= 0), warm = warm + (new.gate < 0) WHERE task = new.task;
+END;
 """
 
 LEARNED = """
@@ -60,15 +62,10 @@ CREATE TABLE IF NOT EXISTS unread (
 );
 """
 
-INSERT = f"""
-INSERT INTO journal ({", ".join(Journalled._fields)}) VALUES ({", ".join("?" * len(Journalled._fields))})
-ON CONFLICT (task, id) DO NOTHING
-"""
-
-COUNT = """
-INSERT INTO counts VALUES (?, ?, ?)
-ON CONFLICT (task) DO UPDATE SET reports = reports + excluded.reports, warm = warm + excluded.warm
-"""
+INSERT = f"INSERT INTO journal ({', '.join(Journalled._fields)}) VALUES {{}} ON CONFLICT (task, id) DO NOTHING"
+ROW = f"({', '.join('?' * len(Journalled._fields))})"
+INSERTED_AT_ONCE = 1024
+"""Rows of one statement. It runs beside the event loop; between two statements both wait for each other."""
 
 LONGEST_LOG = 2**16
 """Pages of four kilobytes: a quarter of a gigabyte."""
@@ -130,28 +127,28 @@ class SqliteStore:
         return self._journal.execute(known, (name,)).fetchone()[0]
 
     def create(self, id: str, body: bytes, mode: Mode) -> TaskRow:
-        done = self._journal.execute("INSERT INTO tasks (id, contract, mode) VALUES (?, ?, ?)", (id, body, mode))
-        assert done.lastrowid is not None
-        return TaskRow(done.lastrowid, body, mode, False)
+        with _transaction(self._journal) as run:
+            number = run("INSERT INTO tasks (id, contract, mode) VALUES (?, ?, ?)", (id, body, mode)).lastrowid
+            run("INSERT INTO counts VALUES (?, 0, 0)", (number,))
+        assert number is not None
+        return TaskRow(number, body, mode, False)
 
     def change(self, number: int, mode: Mode, paused: bool) -> None:
         self._journal.execute("UPDATE tasks SET mode = ?, paused = ? WHERE number = ?", (mode, paused, number))
 
     def append(self, reports: Sequence[Journalled]) -> list[bool]:
+        ordered = sorted(reports, key=operator.attrgetter("id"))
+        inserted = 0
         with _transaction(self._journal) as run:
-            (last,) = run("SELECT coalesce(max(seq), 0) FROM journal").fetchone()
-            inserted = self._journal.executemany(INSERT, sorted(reports, key=operator.attrgetter("id"))).rowcount
-            if inserted == len(reports):
-                fresh = [True] * inserted
-            else:
-                new = dict.fromkeys(run("SELECT task, id FROM journal WHERE seq > ?", (last,)).fetchall(), True)
-                fresh = [new.pop((report.task, report.id), False) for report in reports]  # a batch may hold one twice
-            kept = Counter(
-                (report.task, report.gate == WARM) for report, one in zip(reports, fresh, strict=True) if one
-            )
-            for task in {task for task, _ in kept}:
-                run(COUNT, (task, kept[task, False], kept[task, True]))
-        return fresh
+            for at in range(0, len(ordered), INSERTED_AT_ONCE):
+                some = ordered[at : at + INSERTED_AT_ONCE]
+                rows = ", ".join([ROW] * len(some))
+                inserted += run(INSERT.format(rows), [*itertools.chain.from_iterable(some)]).rowcount
+        if inserted == len(reports):
+            return [True] * inserted
+        newest = self._journal.execute("SELECT task, id FROM journal ORDER BY seq DESC LIMIT ?", (inserted,))
+        new = dict.fromkeys(newest.fetchall(), True)
+        return [new.pop((report.task, report.id), False) for report in reports]  # a batch may hold one twice
 
     def tidy(self) -> None:
         """Move what was written from the write-ahead log into the journal's file.
@@ -199,8 +196,7 @@ class SqliteStore:
         return [TaskRow(number, body, mode, bool(paused)) for number, body, mode, paused in rows]
 
     def count(self, task: int) -> tuple[int, int]:
-        row = self._journal.execute("SELECT reports, warm FROM counts WHERE task = ?", (task,)).fetchone()
-        return row or (0, 0)
+        return self._journal.execute("SELECT reports, warm FROM counts WHERE task = ?", (task,)).fetchone()
 
     def oldest(self, task: int) -> int | None:
         row = self._journal.execute("SELECT day FROM journal WHERE task = ? ORDER BY seq LIMIT 1", (task,)).fetchone()

@@ -68,7 +68,8 @@ class Application:
 
     async def _admit(self, request: Request) -> None:
         """Count the request, whatever becomes of it; its body is read even if it is refused."""
-        charge = functools.partial(self._admission.charge, self._admission.client(request))
+        request.scope["asker"] = self._admission.client(request)
+        charge = functools.partial(self._admission.charge, request.scope["asker"])
         try:
             charge(1)
         finally:

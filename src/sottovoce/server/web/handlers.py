@@ -56,6 +56,7 @@ def admitted(task: LiveTask, request: Request, now: float) -> Iterator[list[str]
     token = request.headers.get(wire.ADMISSION, "")
     with task.tokens.once(token, len(commitments), now) if task.tokens else contextlib.nullcontext():
         yield commitments
+    task.balance.given(request.scope["asker"], len(commitments))
 
 
 # --- devices ---------------------------------------------------------------------------------------------------------
@@ -95,7 +96,9 @@ async def reports(hub: Hub, request: Request) -> Response:
     task = task_of(hub, request)
     batch = body(request, wire.ModelReports if isinstance(task.contract.offers, ByModel) else wire.TicketReports)
     charge(request, len(batch.reports))
-    return answer(request, wire.Verdicts(verdicts=await hub.take(task, batch)))
+    verdicts = await hub.take(task, batch)
+    task.balance.sent(request.scope["asker"], verdicts.count("accepted"))
+    return answer(request, wire.Verdicts(verdicts=verdicts))
 
 
 async def summary(hub: Hub, request: Request) -> Response:

@@ -166,6 +166,7 @@ class Hub:
             self.metrics.published.labels(id).set(task.news.published)
             self.metrics.unread.labels(id).set(task.news.unread)
             self.metrics.suspicious.labels(id).set(task.news.suspicious)
+            self.metrics.discarding.labels(id).set(task.balance.discarding)
             self.metrics.set_aside.labels(id).set(task.broken)
         return self.metrics.page()
 

@@ -24,6 +24,7 @@ from sottovoce.server.store.base import (
     open_seconds,
     permit_seconds,
 )
+from sottovoce.server.web.balance import Balance
 from sottovoce.server.web.judging import Judge, warm_report
 from sottovoce.server.web.permits import PermitOffice, committed
 from sottovoce.server.web.tokens import TokenDesk
@@ -45,6 +46,7 @@ class LiveTask:
         """None where anybody may ask for tickets."""
         self.refused: Counter[str] = Counter()
         """Since the server started, by verdict."""
+        self.balance = Balance(self.contract.id)
         self.news = News(task=row.number)
         self.prepared = asyncio.Event()
         """Set once there is something to serve, or the learner has failed."""
@@ -188,6 +190,7 @@ class LiveTask:
             state=news.state,
             unread=news.unread,
             suspicious=news.suspicious,
+            discarding=self.balance.discarding,
             set_aside=self.broken,
         )
 
