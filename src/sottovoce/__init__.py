@@ -11,7 +11,7 @@ The device half needs numpy and msgspec only; `sv.simulate` and what it needs ar
 
 from typing import TYPE_CHECKING, Any
 
-from sottovoce.privacy.domains import Ball, Gradient, Interval, Moments
+from sottovoce.privacy.domains import Ball, Direction, Gradient, Interval, Moments
 from sottovoce.privacy.drawing import privatise
 from sottovoce.privacy.mechanisms import calibrate, decode, noise_of
 from sottovoce.privacy.noise import Noise
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.2.0"
 
-__all__ = ["Ball", "Budget", "Gradient", "Interval", "Moments", "Noise", "SottovoceError"]
+__all__ = ["Ball", "Budget", "Direction", "Gradient", "Interval", "Moments", "Noise", "SottovoceError"]
 __all__ += ["budget", "calibrate", "decode", "noise_of", "privatise"]
 __all__ += ["Offer", "Session", "Task", "Trace", "halves", "simulate", "task"]  # loaded when first used
 

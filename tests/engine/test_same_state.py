@@ -35,6 +35,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "lil-ucb": ARMS | {"publish_every": 5, "privacy": {"epsilon": 8.0}, "tuning": {"failure": 0.3}},
     "linucb": MODEL | {"publish_every": 2, "tuning": {"growth": 1.2}},
     "gradient": MODEL | {"publish_every": 4},
+    "scale-free": MODEL | {"publish_every": 3},
     "glm": MODEL | {"publish_every": 3, "preset": "explicit", "privacy": {"epsilon": 2.0, "delta": 1e-5}},
 }
 ROUNDS = 80

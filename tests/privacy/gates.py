@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sottovoce import Ball, Budget, Gradient, Interval, Moments, calibrate
+from sottovoce import Ball, Budget, Direction, Gradient, Interval, Moments, calibrate
 from sottovoce.privacy.mechanisms import MECHANISMS, Mechanism
 
 ALARM = 1e-6
@@ -47,6 +47,7 @@ DATA = [
     (Ball(3, 2.0), (np.array([0.0, 2.0, 0.0]),)),
     (Moments(2, 2.0, 1.2), (np.array([0.9, -0.3]), 1.8)),
     (Gradient(2, 0.5), (np.array([-0.8, 0.6]), 0.5)),
+    (Direction(2), (np.array([-0.08, 0.06]), 0.5, 0.4)),
 ]
 GATES = [
     Gate(name, domain, datum)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from sottovoce import Ball, Budget, Interval, Moments, calibrate, decode, noise_of, privatise
-from sottovoce.privacy.domains import MomentEstimate, size
+from sottovoce.privacy.domains import DirectionEstimate, MomentEstimate, size
 from sottovoce.privacy.grid.mechanism import RESOLUTION, Gaussian, Laplace
 from sottovoce.privacy.levels.mechanism import Levels, levels
 from sottovoce.privacy.mechanisms import Mechanism, check
@@ -30,6 +30,8 @@ def numbers(estimate: Any) -> np.ndarray:
     if isinstance(estimate, MomentEstimate):
         upper = np.triu_indices(len(estimate.moment), 1)
         return np.concatenate([np.diag(estimate.gram), estimate.gram[upper], estimate.moment])
+    if isinstance(estimate, DirectionEstimate):
+        return np.append(estimate.direction, estimate.cut)
     return np.atleast_1d(estimate)
 
 

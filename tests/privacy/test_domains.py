@@ -12,14 +12,22 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import optimize
 
-from sottovoce import Ball, Budget, Gradient, Interval, Moments, calibrate, privatise
+from sottovoce import Ball, Budget, Direction, Gradient, Interval, Moments, calibrate, privatise
 from sottovoce.privacy.domains import DOMAINS, ROUNDING, Domain, size
 from sottovoce.privacy.grid.calibrate import gaussian
 from sottovoce.privacy.grid.mechanism import RESOLUTION
 from sottovoce.protocol.errors import BadInput, ConfigurationError
 
 ANY_FLOAT = st.floats(allow_nan=False, allow_infinity=False)
-DOMAIN_EXAMPLES = [Interval(-2.0, 6.0), Ball(3, 2.0), Moments(3, 2.0, 0.7), Gradient(3, 0.5), Moments(1), Ball(1)]
+DOMAIN_EXAMPLES = [
+    Interval(-2.0, 6.0),
+    Ball(3, 2.0),
+    Moments(3, 2.0, 0.7),
+    Gradient(3, 0.5),
+    Direction(3, 0.4),
+    Moments(1),
+    Ball(1),
+]
 
 
 def data(domain: Domain, numbers: st.SearchStrategy[float] = ANY_FLOAT) -> st.SearchStrategy[tuple]:
@@ -30,6 +38,8 @@ def data(domain: Domain, numbers: st.SearchStrategy[float] = ANY_FLOAT) -> st.Se
             return st.tuples(numbers)
         case Ball():
             return st.tuples(vectors)
+        case Direction():
+            return st.tuples(vectors, numbers, numbers)
         case _:
             return st.tuples(vectors, numbers)
 
@@ -107,6 +117,21 @@ def test_opposite_corners_of_a_ball_are_exactly_as_far_as_declared(domain: Ball 
     corner = np.full(domain.dimension, domain.bound / math.sqrt(domain.dimension))
     assert np.linalg.norm(2 * corner) == pytest.approx(domain.l2(), rel=1e-12)
     assert np.sum(np.abs(2 * corner)) / 0.7 == pytest.approx(domain.l1((0.7,)), rel=1e-12)
+
+
+def test_directions_reach_the_declared_distance_but_for_the_cut():
+    domain, x = Direction(4, 0.3), np.ones(4)
+    apart = domain.embed(x, 1.0, 1.0) - domain.embed(x, -2.0, 1.0)
+    assert np.linalg.norm(apart[:-1]) == pytest.approx(2.0)
+    assert np.sum(np.abs(apart)) == pytest.approx(domain.l1())
+    assert np.linalg.norm(apart) == pytest.approx(domain.l2())
+
+
+@pytest.mark.parametrize("length", [1e-290, 1e-200, 1e-3, 1.0, 1e140])
+def test_a_direction_has_no_length(length: float):
+    x, wanted = np.array([3.0, -4.0, 0.0]) * length, [0.3, -0.4, 0.0, -0.2]
+    np.testing.assert_allclose(Direction(3).embed(x, 0.05, 0.1), wanted, rtol=1e-3)
+    np.testing.assert_array_equal(Direction(3).embed(0 * x, 0.05, 0.1)[:3], 0.0)
 
 
 def test_the_ends_of_an_interval_are_exactly_as_far_as_declared():
@@ -259,6 +284,9 @@ def outsiders() -> list[tuple[Domain, np.ndarray]]:
         (Ball(2), np.array([0.8, 0.8])),
         (Ball(2), np.array([0.0, math.nan])),
         (Gradient(2), np.array([-1.1, 0.0])),
+        (Direction(2), np.array([0.8, 0.8, 0.2])),
+        (Direction(2), np.array([0.6, 0.0, 0.21])),
+        (Direction(2), np.array([0.6, math.nan, 0.2])),
         (two, np.full(5, math.nan)),
         (two, np.full(5, math.inf)),
         (two, (first + second) / 2),  # rank two

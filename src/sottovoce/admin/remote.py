@@ -12,7 +12,7 @@ from sottovoce.catalogue.task_file import TaskFile
 from sottovoce.client.http import Http, Response, Transport
 from sottovoce.protocol.contract import ByModel, Contract, contract_from
 from sottovoce.protocol.errors import Refused, Unreachable
-from sottovoce.protocol.offers import GeneralizedModel, LinearModel, model_from
+from sottovoce.protocol.offers import Model, model_from
 from sottovoce.protocol.problems import problem_from
 from sottovoce.protocol.wire import AdmissionKey, Kept, ListedTask, Summary, TaskList, TaskStatus, WarmRow, WarmRows
 
@@ -74,7 +74,7 @@ class Remote:
             pause = min(2 * pause, 0.05)
         raise Unreachable(f"the server has not learned from the reports of {id} for {PATIENCE:g} seconds")
 
-    def model(self, contract: Contract) -> LinearModel | GeneralizedModel:
+    def model(self, contract: Contract) -> Model:
         """What devices choose by now."""
         assert isinstance(contract.offers, ByModel)
         body = self._answer("GET", f"/v1/tasks/{contract.id}/model")

@@ -6,7 +6,7 @@ from sottovoce.catalogue.algorithms import algorithm_of
 from sottovoce.catalogue.task import Task
 from sottovoce.learners.arms import exp3, kl_ucb, thompson, tsallis_inf, ucb
 from sottovoce.learners.base import Learner
-from sottovoce.learners.contextual import glm, gradient, linucb
+from sottovoce.learners.contextual import glm, gradient, linucb, scale_free
 from sottovoce.learners.convex import (
     agarwal_dekel_xiao,
     fkm,
@@ -36,6 +36,7 @@ LEARNERS: dict[str, Callable[[Task, Noise], Learner]] = {
     "linucb": linucb.build,
     "glm": glm.build,
     "gradient": gradient.build,
+    "scale-free": scale_free.build,
     "fkm": fkm.build,
     "agarwal-dekel-xiao": agarwal_dekel_xiao.build,
     "saha-tewari": saha_tewari.build,

@@ -6,7 +6,6 @@ import jax
 import jax.numpy as jnp
 
 from sottovoce.learners.base import Key, Offer, configuration
-from sottovoce.protocol.offers import GeneralizedModel
 
 
 class State(NamedTuple):
@@ -46,6 +45,17 @@ class UniformPoints(_Uniform):
         return Offer(jnp.broadcast_to(point, (self.copies, *point.shape)) if self.copies else point)
 
 
+class EveryModel(NamedTuple):
+    """The parts of all kinds of models, so that every user can answer."""
+
+    theta: jax.Array
+    precision: jax.Array
+    width: jax.Array
+    explore: jax.Array
+    anchor: jax.Array
+    clip: jax.Array
+
+
 @configuration("dimension")
 class UniformContext(_Uniform):
     """A model that tells every device to explore."""
@@ -54,4 +64,4 @@ class UniformContext(_Uniform):
 
     def ask(self, state: State, key: Key) -> Offer:
         d = self.dimension
-        return Offer(GeneralizedModel(jnp.zeros(d), jnp.eye(d), jnp.zeros(()), jnp.ones(()), jnp.zeros(d)))
+        return Offer(EveryModel(jnp.zeros(d), jnp.eye(d), jnp.zeros(()), jnp.ones(()), jnp.zeros(d), jnp.ones(())))

@@ -39,8 +39,20 @@ class GeneralizedModel(NamedTuple):
     """The device reports (mean reward predicted by the anchor, minus reward) times x."""
 
 
-MODELS: dict[str, type[LinearModel] | type[GeneralizedModel]] = {"linear": LinearModel, "generalized": GeneralizedModel}
-AXES = {"theta": 1, "precision": 2, "width": 0, "explore": 0, "anchor": 1}
+class DirectedModel(NamedTuple):
+    """The offer of a scale-free learner: the highest <theta, x> is chosen; what is reported is measured by `clip`."""
+
+    theta: Any
+    explore: Any
+    anchor: Any
+    """The device's residual is the reward, minus the mean reward predicted by the anchor."""
+    clip: Any
+    """Residuals beyond it count as large as it."""
+
+
+Model = LinearModel | GeneralizedModel | DirectedModel
+MODELS: dict[str, type[Model]] = {"linear": LinearModel, "generalized": GeneralizedModel, "directed": DirectedModel}
+AXES = {"theta": 1, "precision": 2, "width": 0, "explore": 0, "anchor": 1, "clip": 0}
 """How many axes each part of a model has; all of them have the length of the features."""
 
 
@@ -53,7 +65,7 @@ def version_of(body: bytes) -> str:
     return hashlib.sha256(body).hexdigest()[: 2 * VERSION_BYTES]
 
 
-def model_body(kind: str, model: LinearModel | GeneralizedModel) -> bytes:
+def model_body(kind: str, model: Model) -> bytes:
     """The model as it is served."""
     parts = {name: np.asarray(value).tolist() for name, value in model._asdict().items()}
     return msgspec.json.encode({"kind": kind} | parts)

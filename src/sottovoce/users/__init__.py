@@ -5,13 +5,14 @@ from typing import Any, Protocol
 from sottovoce.privacy.domains import Domain
 from sottovoce.protocol.errors import look_up
 from sottovoce.protocol.links import Link
-from sottovoce.users.by_model import GeneralizedUser, LinearUser
+from sottovoce.users.by_model import DirectedUser, GeneralizedUser, LinearUser
 from sottovoce.users.by_ticket import ScalarUser, SlopeUser
 
 USERS: dict[str, type] = {
     "scalar": ScalarUser,
     "linear": LinearUser,
     "generalized": GeneralizedUser,
+    "directed": DirectedUser,
     "slope": SlopeUser,
 }
 

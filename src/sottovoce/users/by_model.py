@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
-from sottovoce.privacy.domains import Gradient, Moments, shorten
+from sottovoce.privacy.domains import Direction, Gradient, Moments, shorten
 from sottovoce.protocol.links import Link
-from sottovoce.protocol.offers import GeneralizedModel, LinearModel
+from sottovoce.protocol.offers import DirectedModel, GeneralizedModel, LinearModel
 
 
 @dataclass(frozen=True)
@@ -57,11 +57,41 @@ class GeneralizedUser:
         return self.domain.embed(features, expected - reward)
 
 
+@dataclass(frozen=True)
+class DirectedUser:
+    """The local user of a scale-free task: reports the direction of the features and how wrong the anchor was.
+
+    No length is declared for features: only their direction is reported, so short ones are heard as well as long ones.
+    `context` has one row of features per action.
+
+    >>> import numpy as np
+    >>> model, rows = DirectedModel(np.ones(2), 0.0, np.array([0.0, 2.0]), 0.5), np.array([[0.0, 0.2], [0.1, 0.0]])
+    >>> user = DirectedUser(Direction(2), Link("identity"))
+    >>> user.message(model, rows, 0, 0.6)   # 0.4 was expected: 0.2 more came, which is 0.4 of the clip
+    array([ 0. ,  0.4, -0.2])
+    """
+
+    domain: Direction
+    link: Link
+
+    def act(self, public: DirectedModel, context: Any, entropy: Any) -> Any:
+        return explored(context @ public.theta, public.explore, entropy)
+
+    def message(self, public: DirectedModel, context: Any, action: Any, reward: Any) -> Any:
+        xp, features = context.__array_namespace__(), context[action]
+        expected = xp.clip(self.link.mean(xp, features @ public.anchor), self.link.low, self.link.high)
+        return self.domain.embed(features, reward - expected, public.clip)
+
+
 def optimistic_action(model: LinearModel | GeneralizedModel, context: Any, entropy: Any) -> Any:
-    """The action of the highest score, or with probability `explore` any; `entropy` is uniform in [0, 1)."""
+    """The action of the highest score, where little is known of it a little higher."""
     xp = context.__array_namespace__()
     unknown = xp.maximum(xp.sum((context @ model.precision) * context, axis=1), 0.0)
-    scores = context @ model.theta + model.width * xp.sqrt(unknown)
-    actions = context.shape[0]
-    explored = xp.minimum(xp.floor(entropy / xp.maximum(model.explore, 1e-300) * actions), actions - 1)
-    return xp.where(entropy < model.explore, explored, xp.argmax(scores)).astype(int)
+    return explored(context @ model.theta + model.width * xp.sqrt(unknown), model.explore, entropy)
+
+
+def explored(scores: Any, explore: Any, entropy: Any) -> Any:
+    """The action of the highest score, or with probability `explore` any; `entropy` is uniform in [0, 1)."""
+    xp, actions = scores.__array_namespace__(), scores.shape[0]
+    any_action = xp.minimum(xp.floor(entropy / xp.maximum(explore, 1e-300) * actions), actions - 1)
+    return xp.where(entropy < explore, any_action, xp.argmax(scores)).astype(int)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.privacy.domains import Ball, Domain, Gradient, Interval, Moments
+from sottovoce.privacy.domains import Ball, Direction, Domain, Gradient, Interval, Moments
 from sottovoce.privacy.drawing import privatise
 from sottovoce.privacy.mechanisms import MECHANISMS, Mechanism, calibrate
 from sottovoce.protocol.budget import Budget
@@ -83,6 +83,7 @@ _SCENES: dict[str, list[tuple[Domain, list[Budget]]]] = {
         # A large weight makes the two messages nearly opposite: their caps hardly meet and the bound is sharp.
         (Moments(2, weight=4.0), [Budget(1.0), Budget(4.0)]),
         (Gradient(2), [Budget(1.0), Budget(4.0)]),
+        (Direction(2), [Budget(1.0), Budget(4.0)]),
     ],
     "gaussian": [(Interval(), [Budget(1.0, 1e-5), Budget(4.0, 1e-5)]), (Moments(2), [Budget(1.0, 1e-5)])],
     "laplace": [(Interval(), [Budget(e) for e in PURE]), (Ball(2), [Budget(1.0)])],
@@ -105,6 +106,9 @@ def most_different(domain: Domain) -> tuple[Raw, Raw]:
         case Gradient(dimension=d, bound=bound):
             corner = tuple(np.full(d, 1 / math.sqrt(d)))
             return (corner, bound), (corner, -bound)
+        case Direction(dimension=d):
+            corner = tuple(np.full(d, 1 / math.sqrt(d)))
+            return (corner, 1.0, 1.0), (corner, -1.0, 1.0)
         case Moments(dimension=d, reward_bound=bound, weight=weight):  # features at the angle of `Moments.l2`
             cosine = min(weight**2 / 2, 1.0) if d > 1 else 1.0
             first, second = np.zeros(d), np.zeros(d)

@@ -9,12 +9,31 @@ from typing import Any
 
 from sottovoce.privacy.domains.ball import Ball, Gradient, Interval
 from sottovoce.privacy.domains.base import ROUNDING, Domain, shorten, size
+from sottovoce.privacy.domains.direction import Direction, DirectionEstimate
 from sottovoce.privacy.domains.moments import MomentEstimate, Moments
 from sottovoce.protocol.errors import ConfigurationError, look_up
 
-__all__ = ["ROUNDING", "Ball", "Domain", "Gradient", "Interval", "MomentEstimate", "Moments", "shorten", "size"]
+__all__ = [
+    "ROUNDING",
+    "Ball",
+    "Direction",
+    "DirectionEstimate",
+    "Domain",
+    "Gradient",
+    "Interval",
+    "MomentEstimate",
+    "Moments",
+    "shorten",
+    "size",
+]
 
-DOMAINS: dict[str, type[Any]] = {"interval": Interval, "ball": Ball, "moments": Moments, "gradient": Gradient}
+DOMAINS: dict[str, type[Any]] = {
+    "interval": Interval,
+    "ball": Ball,
+    "moments": Moments,
+    "gradient": Gradient,
+    "direction": Direction,
+}
 
 
 def domain_from(numbers: Mapping[str, Any]) -> Domain:

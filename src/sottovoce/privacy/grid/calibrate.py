@@ -86,7 +86,7 @@ def laplace(domain: Domain, budget: Budget) -> Laplace:
     >>> laplace(Interval(-1, 1), Budget(1.0)).scales[0] >= 2.0
     True
     """
-    unit = {1: (1.0,), 3: (1.0, math.sqrt(2), 1.0)}[len(domain.blocks)]
+    unit = {1: (1.0,), 2: (1.0, 1.0), 3: (1.0, math.sqrt(2), 1.0)}[len(domain.blocks)]
     left = budget.epsilon - 2 * size(domain) / RESOLUTION
     if left <= 0:
         raise ConfigurationError(f"{budget} is finer than the grid of the noise; give more epsilon")

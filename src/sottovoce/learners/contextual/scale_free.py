@@ -1,0 +1,121 @@
+"""Private descent that finds its own scale: no length of features, no radius of theta, no step and no clip is declared.
+
+What a person reports is the direction of the features, times the residual in units of the clip, cut at 1; and whether
+the clip cut it (`privacy.domains.Direction`). Two things are found from these reports alone:
+
+- The clip C follows the residuals: log C rises while more than `cut` of them are beyond it, and falls while fewer are.
+  Where rewards nearly follow from the features the residuals shrink as the learner learns, and the same noise then
+  covers a smaller residual. The rate is 1 / sqrt t, and lower where the coordinate is noisy; C at most doubles or
+  halves with a model.
+- The step is distance over gradients (Ivgi, Hinder, Carmon, "DoG is SGD's best friend", ICML 2023), of gradients in
+  units of C: with u_k the mean direction reported to model k,
+
+      theta_{k+1} = theta_k + R_k u_k / sqrt(|u_1|^2 + ... + |u_k|^2),   R_k = max(first, |average_1|, ..., |average_k|).
+
+  A step is at most R_k long, and R at most doubles with a model: theta of any length is reached soon, and stale reports
+  cannot carry it far beyond. R is taken from the published averages, because noise carries the iterates away. And
+  because u does not shrink with C, later steps stay long enough to profit from it.
+
+What is published is an average of the iterates in which recent ones weigh more, (t/T)^`recency`; gradients are taken at
+the last iterate, the `anchor`. Reports only add up between models, so the order in which they come does not matter.
+
+The direction of features is consistent for a model that is right: E[(y - g(<x, theta>)) x / |x|] = 0 at its theta. No
+regret rate is proved here for the adaptive clip. Choice is greedy: where everybody sees the same few actions, greedy
+play may never try the others. `docs/defaults.md` says where the constants come from.
+"""
+
+import math
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from sottovoce.catalogue.task import Task
+from sottovoce.learners.base import Key, Offer, choose, configuration
+from sottovoce.privacy.domains import DirectionEstimate
+from sottovoce.privacy.noise import Noise
+from sottovoce.protocol.links import link_of
+from sottovoce.protocol.offers import DirectedModel
+
+LEAST_CLIP = 0.003
+"""Of half the range of rewards."""
+
+
+class State(NamedTuple):
+    iterate: jax.Array
+    average: jax.Array
+    farthest: jax.Array
+    squares: jax.Array
+    log_clip: jax.Array
+    reports: jax.Array
+    """Those that the iterate knows of."""
+    sum: DirectionEstimate
+    """Of the reports since the last model."""
+    waiting: jax.Array
+    """How many these are."""
+
+
+@configuration("dimension")
+class ScaleFree:
+    """Descent on directions; what is published is an average of the iterates."""
+
+    dimension: int
+    half: float
+    """Half the range of rewards."""
+    rate: float
+    """How fast the clip follows."""
+    cut: float
+    first: float
+    recency: float
+
+    def init(self) -> State:
+        zero, none = jnp.zeros(()), jnp.zeros(self.dimension)
+        return State(
+            iterate=none,
+            average=none,
+            farthest=jnp.asarray(self.first, float),
+            squares=zero,
+            log_clip=jnp.log(jnp.asarray(self.half, float)),
+            reports=zero,
+            sum=DirectionEstimate(none, zero),
+            waiting=zero,
+        )
+
+    def ask(self, state: State, key: Key) -> Offer:
+        return Offer(DirectedModel(state.average, jnp.zeros(()), state.iterate, jnp.exp(state.log_clip)))
+
+    def tell(self, state: State, memo: tuple, estimate: DirectionEstimate) -> State:
+        both = jax.tree.map(jnp.add, state.sum, DirectionEstimate(*estimate))
+        return state._replace(sum=both, waiting=state.waiting + 1)
+
+    def refresh(self, state: State) -> State:
+        """One step for all that was told since the last model; the same state where that is nothing."""
+        mean = jax.tree.map(lambda sum: sum / jnp.maximum(state.waiting, 1e-300), state.sum)
+        time, squares = state.reports + state.waiting, state.squares + jnp.sum(mean.direction**2)
+        iterate = state.iterate + state.farthest * mean.direction / jnp.sqrt(jnp.maximum(squares, 1e-300))
+        share = 1 - (state.reports / jnp.maximum(time, 1e-300)) ** (self.recency + 1)
+        average = state.average + share * (iterate - state.average)
+        after = State(
+            iterate=iterate,
+            average=average,
+            farthest=jnp.clip(jnp.sqrt(jnp.sum(average**2)), state.farthest, 2 * state.farthest),
+            squares=squares,
+            log_clip=self._followed(state.log_clip, mean.cut, state.waiting, time),
+            reports=time,
+            sum=jax.tree.map(jnp.zeros_like, state.sum),
+            waiting=jnp.zeros_like(state.waiting),
+        )
+        return choose(state.waiting > 0, after, state)
+
+    def _followed(self, log_clip: jax.Array, cut: jax.Array, waiting: jax.Array, time: jax.Array) -> jax.Array:
+        """The clip, moved towards where it cuts `self.cut` of the residuals."""
+        move = self.rate * waiting / jnp.sqrt(jnp.maximum(time, 1e-300)) * (cut - self.cut)
+        moved = log_clip + jnp.clip(move, -math.log(2), math.log(2))
+        return jnp.clip(moved, jnp.log(LEAST_CLIP * self.half), jnp.log(2 * self.half))
+
+
+def build(task: Task, noise: Noise) -> ScaleFree:
+    link = link_of(task.tuning)
+    number = {name: float(task.tuning[name]) for name in ("cut", "first", "recency")}
+    rate = 1 / max(noise.per_block[1], 1.0)
+    return ScaleFree(dimension=task.dimension, half=link.deviation, rate=rate, **number)
