@@ -10,9 +10,6 @@ os.environ.setdefault(
     "XLA_FLAGS",
     "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true --xla_cpu_use_fusion_emitters=false",
 )
-# Tracing makes many small objects that live on: look for garbage seldom.
-gc.set_threshold(50_000, 20, 20)
-
 import jax
 import pytest
 
@@ -26,8 +23,9 @@ jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
 
 
 def pytest_collection_finish() -> None:
-    """Modules live to the end: no need to look for garbage in them."""
+    """Modules live to the end and tracing makes many small objects: look for garbage seldom, and not in modules."""
     gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
 
 
 @pytest.fixture(params=PRESETS, ids=lambda pair: "-".join(pair))

@@ -201,7 +201,8 @@ def test_clucb_finds_the_best_set_and_stops_sooner_with_less_noise(shape: dict):
     world, samples = world_of("arms", arms=6, rewards=[0.95, 0.9, 0.5, 0.4, 0.3, 0.05]), {}
     for epsilon in (1.0, 4.0):
         each = ready("clucb", epsilon=epsilon, rounds=60_000, **shape)
-        trace = simulate(each.learner, each.user, world, rounds=18_000, mechanism=each.mechanism, seeds=40, checkpoints=30)
+        parts = (each.learner, each.user, world)
+        trace = simulate(*parts, rounds=18_000, mechanism=each.mechanism, seeds=40, checkpoints=30)
         assert trace.correct is not None
         assert trace.correct.sum() >= 36
         samples[epsilon] = np.median(trace.samples)

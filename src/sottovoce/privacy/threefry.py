@@ -8,9 +8,7 @@ from typing import Any
 
 import numpy as np
 
-_ROTATIONS = [
-    [(np.uint32(by), np.uint32(32 - by)) for by in group] for group in ((13, 15, 26, 6), (17, 29, 16, 24))
-]
+_ROTATIONS = [[(np.uint32(by), np.uint32(32 - by)) for by in group] for group in ((13, 15, 26, 6), (17, 29, 16, 24))]
 """How far to the left, and how far to the right what falls out there comes back."""
 
 
