@@ -1,5 +1,6 @@
 """Fixtures that run a test over the whole registry, and one memory of what was compiled."""
 
+import gc
 import os
 import tempfile
 
@@ -9,7 +10,6 @@ os.environ.setdefault(
     "XLA_FLAGS",
     "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true --xla_cpu_use_fusion_emitters=false",
 )
-
 import jax
 import pytest
 
@@ -20,6 +20,12 @@ COMPILED = tempfile.TemporaryDirectory(prefix="sottovoce-compiled-")
 jax.config.update("jax_compilation_cache_dir", COMPILED.name)
 jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
 jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+
+
+def pytest_collection_finish() -> None:
+    """Modules live to the end and tracing makes many small objects: look for garbage seldom, and not in modules."""
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
 
 
 @pytest.fixture(params=PRESETS, ids=lambda pair: "-".join(pair))

@@ -114,9 +114,10 @@ def test_a_loop_by_hand_with_rewards_finds_the_best_arm(name: str):
     """No world, no user, no noise: ask, tell the reward. Fixed keys; by chance an arm is asked 150 times of 600."""
     learner = ready(name, private=False, rounds=600, arms=4).learner
     draw, asked = np.random.default_rng(0), []
-    ask, tell, state = jax.jit(learner.ask), jax.jit(learner.tell), jax.jit(learner.init)()
+    ask = jax.jit(lambda state, round: learner.ask(state, simulation_key(round)))
+    tell, state = jax.jit(learner.tell), jax.jit(learner.init)()
     for round in range(600):
-        offer = ask(state, simulation_key(round))
+        offer = ask(state, round)
         asked.append(int(offer.public))
         reward = float(draw.random() < (0.1, 0.1, 0.9, 0.1)[asked[-1]])
         state = tell(state, offer.memo, reward)

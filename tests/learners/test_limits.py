@@ -1,6 +1,8 @@
 """Zero noise gives back the published, non-private algorithms: exactly, against references written independently."""
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -13,6 +15,12 @@ from sottovoce.learners.linalg import inverse
 from sottovoce.privacy.domains import MomentEstimate
 from sottovoce.sim.random import simulation_key
 from sottovoce.sim.run import simulate
+
+
+def compiled(learner: Any) -> tuple[Callable[[Any, int], Any], Callable[..., Any], Any]:
+    """Ask with a key made of a number, tell, and the first state."""
+    ask = jax.jit(lambda state, number: learner.ask(state, simulation_key(number)))
+    return ask, jax.jit(learner.tell), jax.jit(learner.init)()
 
 
 def weights_by_bisection(losses: np.ndarray, rate: float) -> np.ndarray:
@@ -35,28 +43,28 @@ def test_tsallis_inf_without_noise_is_the_published_algorithm(estimator: str):
     rng = np.random.default_rng(0)
     total = np.zeros(4)
     with jax.enable_x64(True):
-        ask, tell, state = jax.jit(learner.ask), jax.jit(learner.tell), learner.init()
+        ask, tell, state = compiled(learner)
         for t in range(1, 501):
             rate = (4 if estimator == "rv" else 2) / math.sqrt(t)
             weights = weights_by_bisection(total, rate)
             np.testing.assert_allclose(state.weights, weights, rtol=1e-6, atol=1e-9)
-            offer = ask(state, simulation_key(t))
+            offer = ask(state, t)
             arm, loss = int(offer.memo.arm), float(rng.random() < 0.5)
             baseline = np.where(weights >= rate**2, 0.5, 0.0) if estimator == "rv" else np.zeros(4)
             total += baseline
             total[arm] += (loss - baseline[arm]) / weights[arm]
-            state = tell(state, offer.memo, jnp.asarray(1 - loss))
+            state = tell(state, offer.memo, 1 - loss)
 
 
 def test_tsallis_weights_are_right_from_any_guess():
-    rng = np.random.default_rng(1)
+    rng, solve = np.random.default_rng(1), jax.jit(tsallis_weights)
     with jax.enable_x64(True):
         for arms in (2, 10, 100):
             losses = jnp.asarray(rng.exponential(20.0, arms))
             right = jnp.min(losses) - 2 / 0.1
             guess = right - rng.uniform(0, 5)
-            weights, _ = tsallis_weights(losses, jnp.asarray(0.1), guess)
-            weights, _ = tsallis_weights(losses, jnp.asarray(0.1), _)
+            _, nearer = solve(losses, 0.1, guess)
+            weights, _ = solve(losses, 0.1, nearer)
             np.testing.assert_allclose(weights, weights_by_bisection(np.array(losses), 0.1), rtol=1e-8)
 
 
@@ -75,13 +83,13 @@ def test_kl_ucb_without_noise_plays_the_largest_kl_index():
         return low
 
     with jax.enable_x64(True):
-        ask, state = jax.jit(learner.ask), learner.init()
+        ask, tell, state = compiled(learner)
         for t in range(300):
-            arm = int(ask(state, simulation_key(t)).memo)
+            arm = int(ask(state, t).memo)
             if np.all(pulls > 0):
                 assert index(arm) >= max(index(other) for other in range(4)) - 1e-6
             reward = float(rng.random() < 0.7 - 0.1 * arm)
-            state = learner.tell(state, jnp.asarray(arm), jnp.asarray(reward))
+            state = tell(state, arm, reward)
             pulls[arm] += 1
             rewards[arm] += reward
 
@@ -102,14 +110,14 @@ def test_linucb_without_noise_is_ridge_regression(preset: str):
     rng = np.random.default_rng(0)
     gram, moment = np.zeros((3, 3)), np.zeros(3)
     with jax.enable_x64(True):
-        state = learner.init()
+        _, tell, state = compiled(learner)
         for _ in range(50):
             x = rng.standard_normal(3) / 3
             y = float(rng.choice([-1, 1]))
             gram += np.outer(x, x)
             moment += y * x
-            state = learner.tell(state, (), MomentEstimate(jnp.asarray(np.outer(x, x)), jnp.asarray(y * x)))
-        model = learner.refresh(state).model
+            state = tell(state, (), MomentEstimate(np.outer(x, x), y * x))
+        model = jax.jit(learner.refresh)(state).model
     np.testing.assert_allclose(model.theta, np.linalg.solve(gram + np.eye(3), moment), rtol=1e-10)
     np.testing.assert_allclose(model.precision, np.linalg.inv(gram + np.eye(3)), rtol=1e-10)
 
@@ -127,15 +135,15 @@ def test_a_very_large_budget_comes_close_to_no_privacy(name: str):
 
 
 def test_the_inverse_by_sweeping_is_the_inverse_and_sees_indefinite_matrices():
-    rng = np.random.default_rng(0)
+    rng, sweep = np.random.default_rng(0), jax.jit(inverse)
     with jax.enable_x64(True):
         for d in (1, 2, 7, 20):
             root = rng.standard_normal((d, d))
             matrix = root @ root.T + 0.1 * np.eye(d)
-            found, definite = inverse(jnp.asarray(matrix))
+            found, definite = sweep(matrix)
             assert definite
             np.testing.assert_allclose(found @ matrix, np.eye(d), atol=1e-8)
-            assert not inverse(jnp.asarray(matrix - 2 * np.linalg.eigvalsh(matrix)[-1] * np.eye(d)))[1]
+            assert not sweep(matrix - 2 * np.linalg.eigvalsh(matrix)[-1] * np.eye(d))[1]
 
 
 def test_an_indefinite_matrix_leaves_the_last_model_of_the_paper_in_place():
@@ -152,15 +160,15 @@ def test_exp3_without_noise_is_the_published_algorithm():
     rng = np.random.default_rng(0)
     total = np.zeros(4)
     with jax.enable_x64(True):
-        ask, tell, state = jax.jit(learner.ask), jax.jit(learner.tell), learner.init()
+        ask, tell, state = compiled(learner)
         for t in range(1, 301):
             weights = np.exp(-math.sqrt(math.log(4) / (4 * t)) * (total - total.min()))
             weights /= weights.sum()
-            offer = ask(state, simulation_key(t))
+            offer = ask(state, t)
             arm, loss = int(offer.memo.arm), float(rng.random() < 0.5)
             assert float(offer.memo.weight) == pytest.approx(weights[arm], rel=1e-9)
             total[arm] += loss / weights[arm]
-            state = tell(state, offer.memo, jnp.asarray(1 - loss))
+            state = tell(state, offer.memo, 1 - loss)
 
 
 def test_ucb_plays_the_largest_index_of_its_formula():
@@ -171,14 +179,14 @@ def test_ucb_plays_the_largest_index_of_its_formula():
     rng = np.random.default_rng(0)
     pulls, rewards = np.zeros(4), np.zeros(4)
     with jax.enable_x64(True):
-        ask, state = jax.jit(each.learner.ask), each.learner.init()
+        ask, tell, state = compiled(each.learner)
         for t in range(200):
-            arm = int(ask(state, simulation_key(t)).memo)
+            arm = int(ask(state, t).memo)
             if np.all(pulls > 0):
                 width = np.sqrt(2 * 2.1 * (0.25 + sigma**2) * math.log(pulls.sum()) / pulls)
                 assert arm == np.argmax(rewards / pulls + width)
             estimate = rng.normal(0.5, sigma)
-            state = each.learner.tell(state, jnp.asarray(arm), jnp.asarray(estimate))
+            state = tell(state, arm, estimate)
             pulls[arm] += 1
             rewards[arm] += estimate
 

@@ -48,8 +48,12 @@ def label(subject: Subject) -> str:
 
 @pytest.fixture
 def in_one_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Saves the start of five interpreters per audit. Only a seeded device looks different in fresh processes."""
+    """Saves the start of five interpreters per audit. Only a seeded device looks different in fresh processes.
+
+    In one thread, because threads that draw in one process wait for each other.
+    """
     monkeypatch.setattr(audit_run, "draw_afresh", draw)
+    monkeypatch.setattr(audit_run.os, "cpu_count", lambda: 1)
 
 
 # --- what the audit must leave alone ---------------------------------------------------------------------------------

@@ -147,6 +147,7 @@ def test_the_file_of_a_live_task_is_planned_with_its_own_numbers(contextual: boo
 
 def run(*arguments: str, cwd: Path, cache: Path) -> subprocess.CompletedProcess[str]:
     environment = os.environ | {"COLUMNS": "80", "NO_COLOR": "1", "SOTTOVOCE_CACHE": str(cache)}
+    environment["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"  # whether a loop is kept is no question of speed
     environment.pop("JAX_COMPILATION_CACHE_DIR", None)  # a test that ran `main` in this process has set it
     command = [sys.executable, "-m", "sottovoce", "plan", *arguments]
     return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=120, env=environment)

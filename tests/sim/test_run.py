@@ -1,4 +1,7 @@
-"""The simulator: compiled and plain loops agree, seeds are independent, late means late."""
+"""The simulator: compiled and plain loops agree, seeds are independent, late means late.
+
+Where nothing speaks against it a run has two seeds and a checkpoint for every round: one compiled loop for many tests.
+"""
 
 from typing import NamedTuple
 
@@ -33,15 +36,15 @@ def test_the_compiled_loop_and_the_plain_one_give_the_same_regret(name: str, lat
 def test_a_seed_gives_the_same_run_whoever_runs_beside_it():
     each = ready("tsallis-inf")
     parts = (each.learner, each.user, each.world)
-    many = simulate(*parts, rounds=300, mechanism=each.mechanism, seeds=4)
-    few = simulate(*parts, rounds=300, mechanism=each.mechanism, seeds=2)
+    many = simulate(*parts, rounds=100, mechanism=each.mechanism, seeds=4)
+    few = simulate(*parts, rounds=100, mechanism=each.mechanism, seeds=2)
     np.testing.assert_array_equal(many.regret[:2], few.regret)
     assert len({tuple(row) for row in many.regret}) == 4
 
 
 def test_a_trace_is_a_table_with_a_row_for_each_seed_and_checkpoint():
     each = ready("tsallis-inf")
-    trace = simulate(each.learner, each.user, each.world, rounds=300, mechanism=each.mechanism, seeds=2)
+    trace = simulate(each.learner, each.user, each.world, rounds=100, mechanism=each.mechanism, seeds=2)
     table = trace.table()
     assert {name: column.shape for name, column in table.items()} == dict.fromkeys(("seed", "rounds", "regret"), (200,))
     assert (table["seed"][150], table["rounds"][150], table["regret"][150]) == (
@@ -54,7 +57,7 @@ def test_a_trace_is_a_table_with_a_row_for_each_seed_and_checkpoint():
 def test_another_seed_gives_other_runs():
     each = ready("tsallis-inf")
     first, second = (
-        simulate(each.learner, each.user, each.world, rounds=300, mechanism=each.mechanism, seeds=2, seed=seed)
+        simulate(each.learner, each.user, each.world, rounds=100, mechanism=each.mechanism, seeds=2, seed=seed)
         for seed in (0, 1)
     )
     assert not np.array_equal(first.regret, second.regret)
@@ -63,9 +66,9 @@ def test_another_seed_gives_other_runs():
 def test_a_grid_is_the_same_as_its_cases_one_by_one():
     cases = [ready("linucb", epsilon=epsilon) for epsilon in (1.0, 4.0)]
     user, world = cases[0].user, cases[0].world
-    grid = simulate_grid([Case(c.learner, c.mechanism) for c in cases], user, world, rounds=200, seeds=3)
+    grid = simulate_grid([Case(c.learner, c.mechanism) for c in cases], user, world, rounds=100, seeds=2)
     for case, trace in zip(cases, grid, strict=True):
-        alone = simulate(case.learner, user, world, rounds=200, mechanism=case.mechanism, seeds=3)
+        alone = simulate(case.learner, user, world, rounds=100, mechanism=case.mechanism, seeds=2)
         np.testing.assert_allclose(trace.regret, alone.regret, rtol=1e-9)
 
 
@@ -73,7 +76,7 @@ def test_another_budget_does_not_compile_again():
     cases = [ready("tsallis-inf", epsilon=epsilon) for epsilon in (0.5, 1.0)]
     sizes = []
     for case in cases:
-        simulate(case.learner, case.user, case.world, rounds=128, mechanism=case.mechanism, seeds=2)
+        simulate(case.learner, case.user, case.world, rounds=100, mechanism=case.mechanism, seeds=2)
         sizes.append(advance_all._cache_size())
     assert sizes[0] == sizes[1]
 
@@ -82,7 +85,7 @@ def test_worlds_of_the_same_shape_are_not_taken_for_each_other():
     """Two worlds with as many numbers once shared a compiled loop (JAX compares such structures by fields only)."""
     each = ready("tsallis-inf")
     traces = [
-        simulate(each.learner, each.user, world_of(name, arms=4), rounds=200, mechanism=each.mechanism, seeds=2)
+        simulate(each.learner, each.user, world_of(name, arms=4), rounds=100, mechanism=each.mechanism, seeds=2)
         for name in ("arms", "switching-arms")
     ]
     assert not np.array_equal(traces[0].regret, traces[1].regret)
@@ -129,16 +132,16 @@ def test_offers_know_exactly_the_reports_that_have_arrived_and_were_published(la
 
 
 def test_only_checkpoints_are_kept_whatever_the_horizon():
-    learner, user, world = UniformArms(arms=3), ScalarUser(), world_of("arms", arms=3)
-    trace = simulate(learner, user, world, rounds=5000, mechanism=None, seeds=2, checkpoints=20)
-    assert trace.regret.shape == (2, 20)
+    learner, user, world = UniformArms(arms=10), ScalarUser(), world_of("arms", arms=10)
+    trace = simulate(learner, user, world, rounds=5000, mechanism=None, seeds=16, checkpoints=20)
+    assert trace.regret.shape == (16, 20)
     assert trace.rounds[-1] == 5000
 
 
 def test_uniform_play_has_the_regret_of_arithmetic():
     """2,000 rounds of ten arms, gap 0.2: 360 in expectation, 5 deviations of slack."""
     learner, user, world = UniformArms(arms=10), ScalarUser(), world_of("arms", arms=10)
-    trace = simulate(learner, user, world, rounds=2000, mechanism=None, seeds=16)
+    trace = simulate(learner, user, world, rounds=2000, mechanism=None, seeds=16, checkpoints=8)
     assert trace.regret[:, -1].mean() == pytest.approx(360, abs=5 * 0.06 * np.sqrt(2000 / 16))
 
 
@@ -168,16 +171,16 @@ def test_people_with_quieter_mechanisms_weigh_less():
     each, half = ready("kl-ucb", epsilon=4.0), ready("kl-ucb", epsilon=1.0).mechanism
     assert half is not None
     parts = (each.learner, each.user, each.world)
-    run = {"rounds": 500, "mechanism": each.mechanism, "seeds": 4, "checkpoints": 4}
-    full = simulate(*parts, **run)
-    mixed = simulate(*parts, **run, quieter=[Quieter(half, 0.25), Quieter(half, 0.25)])
+    run, quieter = {"mechanism": each.mechanism, "seeds": 4}, [Quieter(half, 0.25), Quieter(half, 0.25)]
+    full = simulate(*parts, **run, rounds=500, checkpoints=100)
+    mixed = simulate(*parts, **run, rounds=500, checkpoints=100, quieter=quieter)
     np.testing.assert_array_equal(full.state.pulls.sum(axis=1), 500)
     weight = gates_of(each.mechanism, [Quieter(half, 0.5)]).weights[1]
     heard = mixed.state.pulls.sum(axis=1)
     slack = 5 * (1 - weight) * np.sqrt(500 / 4)  # five deviations of how many are quiet
     np.testing.assert_allclose(heard, 250 + 250 * weight, atol=slack)
-    plain = simulate_on_host(*parts, **run | {"rounds": 20}, quieter=[Quieter(half, 0.5)])
-    again = simulate(*parts, **run | {"rounds": 20}, quieter=[Quieter(half, 0.5)])
+    plain = simulate_on_host(*parts, **run, rounds=20, checkpoints=4, quieter=quieter)
+    again = simulate(*parts, **run, rounds=20, checkpoints=4, quieter=quieter)
     np.testing.assert_allclose(again.state.total, plain.state.total, rtol=1e-10, atol=1e-12)
 
 

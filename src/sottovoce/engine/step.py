@@ -34,10 +34,12 @@ def start(learner: Complete) -> Any:
     """The state before the first report. It is what the first offers are made from.
 
     A learner with `growth` above 1 publishes rarely and says in `init` what is offered first; the others solve for
-    their first model as for every later one.
+    their first model as for every later one. Its numbers have the types that they keep: one that came from a Python
+    number would have another after the first report, and what was compiled would be compiled again.
     """
     state = learner.init()
-    return learner.refresh(state) if learner.growth <= 1 else state
+    state = learner.refresh(state) if learner.growth <= 1 else state
+    return jax.tree.map(lambda leaf: jnp.asarray(leaf, jnp.result_type(leaf)), state)
 
 
 def learn(learner: Complete, state: Any, answer: Answer, arrived: Any = True) -> tuple[Any, Any]:

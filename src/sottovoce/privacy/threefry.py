@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-_ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
+_ROTATIONS = [[(np.uint32(by), np.uint32(32 - by)) for by in group] for group in ((13, 15, 26, 6), (17, 29, 16, 24))]
+"""How far to the left, and how far to the right what falls out there comes back."""
 
 
 def threefry(key: Any, first: Any, second: Any) -> tuple[Any, Any]:
@@ -21,9 +22,9 @@ def threefry(key: Any, first: Any, second: Any) -> tuple[Any, Any]:
     schedule = (key[0], key[1], key[0] ^ key[1] ^ np.uint32(0x1BD11BDA))
     x, y = first + schedule[0], second + schedule[1]
     for group in range(5):
-        for rotation in _ROTATIONS[group % 2]:
+        for left, right in _ROTATIONS[group % 2]:
             x += y
-            y = (y << np.uint32(rotation)) | (y >> np.uint32(32 - rotation))
+            y = (y << left) | (y >> right)
             y ^= x
         x += schedule[(group + 1) % 3]
         y += schedule[(group + 2) % 3]

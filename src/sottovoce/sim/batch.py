@@ -8,6 +8,7 @@ import functools
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import jax
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.engine.pytrees import join, split
-from sottovoce.sim.loop import Setting, advance_all, begin_all
+from sottovoce.sim.loop import Carry, Setting, advance_all, begin_all
 from sottovoce.sim.random import unsealed
 from sottovoce.sim.worlds.base import World, gaps_of, world_for
 
@@ -45,10 +46,8 @@ def run_batch(
     setting: Setting, cases: Any, world: World, keys: Any, ends: NDArray, publish: NDArray, progress: Progress | None
 ) -> Batch:
     """Play until the last checkpoint, or until every learner has stopped. `cases` are stacked (learner, gates)."""
-    varying, fixed = split(cases)
-    part = functools.partial(_Part, setting, varying, fixed, world)
     steps = lambda start, end: (np.arange(start, end), publish[start:end])  # noqa: E731
-    parts = _shared_among_cores(part, keys, steps(0, ends[0]))
+    parts = _shared_among_cores(_begun(setting, cases, world, keys), steps(0, ends[0]))
     regrets, start = [], 0
     with ThreadPoolExecutor(len(parts)) as pool:
         for end in ends:
@@ -64,15 +63,24 @@ def run_batch(
     return Batch(np.stack(regrets, axis=-1), state, samples, _gathered([part.gaps() for part in parts], axis=0))
 
 
+@dataclass
 class _Part:
-    """A share of the seeds, carried through the rounds by one thread."""
+    """Seeds that one thread carries through the rounds: all of them, or a share."""
 
-    def __init__(self, setting: Setting, varying: Any, fixed: Any, world: World, keys: jax.Array) -> None:
-        self.setting, self.varying, self.fixed, self.keys = setting, varying, fixed, keys
-        numbers, rest = split(world)
-        sample, shapes = _sampler(rest)
-        self.world, self.world_fixed = sample(numbers, keys), shapes[0]
-        self.carry = begin_all(setting, fixed, self.world_fixed, varying, self.world, keys)
+    setting: Setting
+    fixed: Any
+    world_fixed: Any
+    varying: Any
+    world: Any
+    keys: jax.Array
+    carry: Carry
+
+    def share(self, seeds: slice) -> "_Part":
+        """Some of the seeds, before the first round."""
+        words = np.asarray(jax.random.key_data(self.keys))[seeds]
+        world = jax.tree.map(lambda leaf: np.asarray(leaf)[seeds], self.world)
+        carry = jax.tree.map(lambda leaf: np.asarray(leaf)[:, seeds], self.carry)
+        return replace(self, world=world, keys=unsealed(jnp.asarray(words)), carry=carry)
 
     def advance(self, steps: Steps) -> NDArray[np.float64]:
         with jax.enable_x64(True):  # the setting is local to a thread
@@ -98,19 +106,28 @@ class _Part:
         return self.setting, self.fixed, self.world_fixed, self.varying, self.world, self.keys, self.carry
 
 
-def _shared_among_cores(part: Callable[[jax.Array], _Part], keys: jax.Array, steps: Steps) -> list[_Part]:
+def _begun(setting: Setting, cases: Any, world: World, keys: jax.Array) -> _Part:
+    """All seeds before the first round, each in its own world."""
+    varying, fixed = split(cases)
+    numbers, rest = split(world)
+    sample, shapes = _sampler(rest)
+    worlds, world_fixed = sample(numbers, keys), shapes[0]
+    carry = begin_all(setting, fixed, world_fixed, varying, worlds, keys)
+    return _Part(setting, fixed, world_fixed, varying, worlds, keys, carry)
+
+
+def _shared_among_cores(whole: _Part, steps: Steps) -> list[_Part]:
     """The seeds in as many parts as there are cores: on a CPU one compiled loop uses one core.
 
     A loop that calls a library (LAPACK, say) stays whole: such calls wait for XLA's own threads, of which there are as
     many as cores, and loops that wait for each other never end (seen with JAX 0.10).
     """
     cores = (os.cpu_count() or 1) if jax.default_backend() == "cpu" else 1
-    words = np.asarray(jax.random.key_data(keys))
-    first, *others = (unsealed(jnp.asarray(share)) for share in np.array_split(words, min(cores, len(keys))))
-    start = part(first)
-    if others and start.calls_library(steps):
-        return [part(keys)]
-    return [start, *(part(share) for share in others)]
+    shares = np.array_split(np.arange(len(whole.keys)), min(cores, len(whole.keys)))
+    if len(shares) == 1:
+        return [whole]
+    parts = [whole.share(slice(share[0], share[-1] + 1)) for share in shares]
+    return [whole] if parts[0].calls_library(steps) else parts
 
 
 @functools.lru_cache(maxsize=64)

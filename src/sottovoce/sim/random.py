@@ -13,7 +13,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax.extend import random as extend
 
-from sottovoce.privacy.threefry import threefry
+from sottovoce.privacy import threefry as cipher
+
+threefry = jax.jit(cipher.threefry)
+"""Traced and compiled once for each shape, however often a loop draws."""
 
 
 def _seed(seed: jax.Array) -> jax.Array:

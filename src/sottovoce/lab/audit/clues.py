@@ -68,9 +68,9 @@ def codebooks(coins: Sequence[bytes], count: int, dimension: int) -> NDArray[np.
     >>> bool(np.all(codebooks([bytes(12)], 6, 3)[0] == codebook.candidates(bytes(12), np.arange(6), 3)))
     True
     """
-    indices = np.tile(np.arange(count), len(coins))
-    books = codebook.candidates(b"".join(coin * count for coin in coins), indices, dimension)
-    return books.reshape(len(coins), count, dimension)
+    pairs = count // 2
+    first = codebook.pairs(b"".join(coin * pairs for coin in coins), np.tile(np.arange(pairs), len(coins)), dimension)
+    return np.stack([first, -first], axis=1).reshape(len(coins), count, dimension)
 
 
 @lru_cache(maxsize=64)

@@ -46,8 +46,9 @@ def pairs(coin: bytes, indices: NDArray[np.int64], dimension: int) -> NDArray[np
     octets = np.stack([x, y], axis=1).astype("<u4").view(np.uint8).reshape(len(indices), blocks * 8)[:, :dimension]
     found = NORMAL[octets]
     rows, columns = np.nonzero((octets == 0) | (octets == 255))  # the outermost bins: a second byte says how far out
-    fine, _ = _stream(words, rows, (indices[rows] * blocks * 8 + columns).astype(np.uint32), OUTER_STREAM)
-    found[rows, columns] = np.sign(found[rows, columns]) * FAR_OUT[fine & 255]
+    if len(rows):
+        fine, _ = _stream(words, rows, (indices[rows] * blocks * 8 + columns).astype(np.uint32), OUTER_STREAM)
+        found[rows, columns] = np.sign(found[rows, columns]) * FAR_OUT[fine & 255]
     return found
 
 
