@@ -122,7 +122,7 @@ def test_every_preset_that_runs_live_is_answered(learner, preset):
     body = any_contract(learner, preset)
     contract = contract_from(body)
     mine = device(Server(body), contract.id, limits=Limits(delta=1e-4, lifetime_delta=1e-3))
-    decision = mine.choose(PERSON if contract.offers.user in ("linear", "generalized") else None)
+    decision = mine.choose(PERSON if isinstance(contract.offers, ByModel) else None)
     mine.observe(decision.id, [1.0] * len(decision.action) if contract.offers.user == "slope" else 1.0)
     assert mine.send(force=True).acknowledged == 1
     assert "bad_input" not in mine.stats()

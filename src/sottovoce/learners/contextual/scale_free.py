@@ -10,7 +10,8 @@ the clip cut it (`privacy.domains.Direction`). Two things are found from these r
 - The step is distance over gradients (Ivgi, Hinder, Carmon, "DoG is SGD's best friend", ICML 2023), of gradients in
   units of C: with u_k the mean direction reported to model k,
 
-      theta_{k+1} = theta_k + R_k u_k / sqrt(|u_1|^2 + ... + |u_k|^2),   R_k = max(first, |average_1|, ..., |average_k|).
+      theta_{k+1} = theta_k + R_k u_k / sqrt(|u_1|^2 + ... + |u_k|^2),
+      R_k = max(first, |average_1|, ..., |average_k|).
 
   A step is at most R_k long, and R at most doubles with a model: theta of any length is reached soon, and stale reports
   cannot carry it far beyond. R is taken from the published averages, because noise carries the iterates away. And
