@@ -129,6 +129,7 @@ class Server:
             "width": 0.0,
             "explore": 0.0,
             "anchor": np.full(d, 0.1),
+            "clip": 0.5,
         }
         kind = MODELS[offers.model]
         return Response(200, {}, model_body(offers.model, kind(*(parts[name] for name in kind._fields))))

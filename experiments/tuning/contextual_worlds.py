@@ -1,0 +1,109 @@
+"""The worlds that the constants of the contextual default were chosen in. No benchmark and no real data is among them.
+
+Features are long or short, spread evenly or not, around zero or not, of the action alone or of the action times the
+person; rewards are exact, noisy, or yes and no, with means in the middle or near an end. In every seed all features and
+theta* are turned by one random rotation, so nothing can be gained from the coordinates.
+"""
+
+import dataclasses
+import math
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from sottovoce.learners.base import Key, configuration
+from sottovoce.sim.worlds.base import Drawn
+
+CONSTANT = 0.45
+"""The feature that is the same for all, where rewards have a base."""
+
+
+@configuration("dimension", "arms")
+class Everyday:
+    """One such world; flags are 0 or 1."""
+
+    dimension: int
+    arms: int
+    length: float = 1.0
+    """Of a feature: exactly where `unit`, else about; never above 1."""
+    unit: float = 0.0
+    products: float = 0.0
+    """Are features those of the action times those of the person, entry by entry?"""
+    fixed: float = 0.0
+    """Does everybody see the same actions?"""
+    spread: float = 1.0
+    """Deviations of the coordinates fall from 1 to this."""
+    centre: float = 0.0
+    """How far from zero the middle of the features is, in deviations."""
+    base: float = 0.0
+    """What an average action is worth; a constant feature carries it."""
+    size: float = 1.0
+    """The length of theta*, without the base."""
+    noise: float = -1.0
+    """Deviation of the reward; -1 for rewards of plus or minus one."""
+    theta: Drawn = None
+    rotation: Drawn = None
+    middle: Drawn = None
+    actions: Drawn = None
+
+    def sample(self, key: Key) -> "Everyday":
+        d, keys = self.dimension, jax.random.split(key, 4)
+        theta = self.size * _unit(jax.random.normal(keys[0], (d,)))
+        has_base = self.base != 0
+        theta = jnp.where(has_base, theta.at[-1].set(self.base / CONSTANT), theta)
+        rotation = jnp.linalg.qr(jax.random.normal(keys[1], (d, d)))[0]
+        middle = self.centre * jax.random.normal(keys[2], (d,))
+        actions = jax.random.normal(keys[3], (self.arms, d))
+        return dataclasses.replace(self, theta=theta @ rotation, rotation=rotation, middle=middle, actions=actions)
+
+    def visit(self, round: jax.Array, key: Key) -> jax.Array:
+        d, (first, second) = self.dimension, jax.random.split(key)
+        drawn = jnp.where(self.fixed > 0, self.actions, jax.random.normal(first, (self.arms, d)))
+        features = jnp.where(self.products > 0, drawn * jax.random.normal(second, (d,)), drawn)
+        features = features * self.spread ** jnp.linspace(0.0, 1.0, d) + self.middle
+        features = self.length * jnp.where(self.unit > 0, _unit(features), features / math.sqrt(d))
+        rest = math.sqrt(1 - CONSTANT**2)
+        with_base = _cut(rest * features.at[:, -1].set(0.0), rest).at[:, -1].set(CONSTANT)
+        return jnp.where(self.base != 0, with_base, _cut(features, 1.0)) @ self.rotation
+
+    def means(self, context: jax.Array) -> jax.Array:
+        return jnp.clip(context @ self.theta, -1.0, 1.0)
+
+    def outcome(self, context: jax.Array, action: jax.Array, key: Key) -> jax.Array:
+        mean, (first, second) = self.means(context)[action], jax.random.split(key)
+        sign = jnp.where(jax.random.uniform(first) < (1 + mean) / 2, 1.0, -1.0)
+        number = jnp.clip(mean + jnp.maximum(self.noise, 0.0) * jax.random.normal(second), -1.0, 1.0)
+        return jnp.where(self.noise < 0, sign, number)
+
+    def regret(self, context: jax.Array, action: jax.Array) -> jax.Array:
+        means = self.means(context)
+        return jnp.max(means) - means[action]
+
+
+def _unit(vectors: jax.Array) -> jax.Array:
+    return vectors / jnp.linalg.norm(vectors, axis=-1, keepdims=True)
+
+
+def _cut(vectors: jax.Array, bound: float) -> jax.Array:
+    return vectors / jnp.maximum(1.0, jnp.linalg.norm(vectors, axis=-1, keepdims=True) / bound)
+
+
+SHAPES: dict[int, dict[str, int]] = {d: {"dimension": d, "arms": arms} for d, arms in ((5, 10), (10, 10), (20, 20))}
+NUMBERS: dict[str, tuple[int, dict[str, Any]]] = {
+    "isotropic": (5, {"unit": 1}),
+    "short": (5, {"unit": 1, "length": 0.1, "size": 8, "noise": 0}),
+    "skewed": (5, {"length": 0.7, "spread": 0.2, "centre": 1}),
+    "rare": (5, {"length": 1.1, "spread": 0.5, "base": -0.85, "size": 0.3}),
+    "ill-conditioned": (10, {"length": 3, "spread": 0.01}),
+    "products": (10, {"products": 1, "length": 0.3, "size": 2, "noise": 0}),
+    "products, noisy": (10, {"products": 1, "length": 0.3, "size": 2, "noise": 0.3}),
+    "common": (10, {"length": 1.6, "spread": 0.2, "base": 0.7, "size": 0.5}),
+    "skewed 10": (10, {"length": 0.6, "spread": 0.1, "centre": 1}),
+    "isotropic 20": (20, {"unit": 1}),
+    "products 20": (20, {"products": 1, "length": 0.2, "spread": 0.2, "size": 3, "noise": 0}),
+    "products 20, noisy": (20, {"products": 1, "length": 0.2, "spread": 0.2, "size": 3, "noise": 0.3}),
+    "rare 20": (20, {"products": 1, "length": 2.2, "spread": 0.3, "base": -0.8, "size": 0.5}),
+    "skewed 20": (20, {"products": 1, "length": 0.45, "spread": 0.1, "centre": 0.5, "size": 2}),
+}
+WORLDS = {name: Everyday(**SHAPES[d], **numbers) for name, (d, numbers) in NUMBERS.items()}

@@ -1,0 +1,82 @@
+"""How the numbers of the scale-free learner were chosen: fourteen worlds, epsilon 1, 4 and 8.
+
+    python experiments/tuning/scale_free.py            all worlds, 100,000 rounds, 8 seeds
+    python experiments/tuning/scale_free.py --quick    a short look, to see that it works
+
+Each number of the preset is varied by itself; `linucb` and `gradient` are run beside it. The choice is judged by the
+geometric mean over worlds and budgets of (regret + 100) in units of the best of its row: a difference below 100 does
+not matter to anybody.
+"""
+
+import argparse
+import time
+from typing import Any
+
+import numpy as np
+from contextual_worlds import WORLDS, Everyday
+
+from sottovoce import halves, task
+from sottovoce.sim.run import Case, simulate_grid
+
+SEED = 300
+"""Other seeds than those of the benchmarks."""
+GROUPS: list[tuple[str, dict[str, dict[str, Any]]]] = [
+    (
+        "scale-free",
+        {
+            "preset": {},
+            "cut 0.3": {"cut": 0.3},
+            "cut 0.5": {"cut": 0.5},
+            "recency 1": {"recency": 1.0},
+            "recency 6": {"recency": 6.0},
+            "first 0.03": {"first": 0.03},
+            "first 0.3": {"first": 0.3},
+        },
+    ),
+    ("scale-free", {"share 0.1": {"share": 0.1}}),
+    ("scale-free", {"share 0.35": {"share": 0.35}}),
+    ("gradient", {"gradient": {"link": "identity"}}),
+    ("linucb", {"linucb": {}}),
+]
+"""Learners, and numbers of theirs by name; those of one group are run together."""
+EPSILONS = (1.0, 4.0, 8.0)
+
+
+def regrets(world: Everyday, rounds: int, seeds: int) -> np.ndarray:
+    """Mean regret, a row for each budget: the same visitors for all."""
+    found = [_regrets(world, learner, list(choices.values()), rounds, seeds) for learner, choices in GROUPS]
+    return np.concatenate(found, axis=1)
+
+
+def _regrets(world: Everyday, learner: str, choices: list[dict[str, Any]], rounds: int, seeds: int) -> np.ndarray:
+    shape = {"arms": world.arms, "dimension": world.dimension, "rounds": rounds}
+    both = [halves(task(learner, **shape, epsilon=epsilon, **one)) for epsilon in EPSILONS for one in choices]
+    cases = [Case(half.learner, half.mechanism) for half in both]
+    run = {"rounds": rounds, "seeds": seeds, "seed": SEED, "checkpoints": 1}
+    traces = simulate_grid(cases, both[0].user, world, **run)
+    return np.reshape([trace.regret[:, -1].mean() for trace in traces], (len(EPSILONS), len(choices)))
+
+
+def main() -> None:
+    """Print a row per world and budget as it is done, then the geometric means."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="1,000 rounds, 2 seeds")
+    rounds, seeds = (1_000, 2) if parser.parse_args().quick else (100_000, 8)
+    print(f"regret after {rounds:,} rounds, mean of {seeds} seeds")
+    print(f"{'':32}" + "".join(f"{name:>12}" for _, choices in GROUPS for name in choices), flush=True)
+    rows = []
+    for name, world in WORLDS.items():
+        start = time.perf_counter()
+        found = regrets(world, rounds, seeds)
+        for epsilon, row in zip(EPSILONS, found, strict=True):
+            print(f"{f'{name}, epsilon {epsilon:g}':32}" + "".join(f"{value:12,.0f}" for value in row), flush=True)
+        print(f"    {time.perf_counter() - start:.0f} s", flush=True)
+        rows += list(found)
+    table = np.array(rows) + 100
+    against_best = table / table.min(axis=1, keepdims=True)
+    print(f"{'geometric mean of the ratios':32}" + "".join(f"{v:12.2f}" for v in np.exp(np.log(against_best).mean(0))))
+    print(f"{'worst ratio':32}" + "".join(f"{v:12.2f}" for v in against_best.max(axis=0)))
+
+
+if __name__ == "__main__":
+    main()
