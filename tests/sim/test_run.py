@@ -180,7 +180,7 @@ def test_people_with_quieter_mechanisms_weigh_less():
     heard = mixed.state.pulls.sum(axis=1)
     slack = 5 * (1 - weight) * np.sqrt(500 / 4)  # five deviations of how many are quiet
     np.testing.assert_allclose(heard, 250 + 250 * weight, atol=slack)
-    plain = simulate_on_host(*parts, **run | {"seeds": 1}, rounds=20, checkpoints=4, quieter=quieter)
+    plain = simulate_on_host(*parts, mechanism=each.mechanism, seeds=1, rounds=20, checkpoints=4, quieter=quieter)
     again = simulate(*parts, **run, rounds=20, checkpoints=4, quieter=quieter)
     np.testing.assert_allclose(again.state.total[:1], plain.state.total, rtol=1e-10, atol=1e-12)
 
