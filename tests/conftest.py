@@ -5,10 +5,12 @@ import os
 import tempfile
 
 # Nearly all of a test's time is compiling, so tests compile without optimisations: the same numbers up to rounding, in
-# half the time. `make soak` and the benchmarks run the code that users run.
+# half the time, and in one piece, because every piece of a program costs anew. `make soak` and the benchmarks run the
+# code that users run.
 os.environ.setdefault(
     "XLA_FLAGS",
-    "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true --xla_cpu_use_fusion_emitters=false",
+    "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true --xla_cpu_use_fusion_emitters=false "
+    "--xla_cpu_parallel_codegen_split_count=1",
 )
 import jax
 import pytest

@@ -46,6 +46,24 @@ def sottovoce(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     return done
 
 
+def typed(*words: str, cwd: Path | None = None) -> str:
+    """What the command prints in a terminal of 80 columns; in this process, which is faster than in one of its own."""
+    said = io.StringIO()
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        contextlib.redirect_stdout(said),
+        contextlib.redirect_stderr(io.StringIO()),
+    ):
+        patch.setattr(sys, "argv", ["sottovoce", *words])
+        patch.setenv("COLUMNS", "80")
+        patch.setenv("NO_COLOR", "1")
+        patch.chdir(cwd or Path.cwd())
+        with pytest.raises(SystemExit) as left:
+            main()
+    assert not left.value.code
+    return said.getvalue()
+
+
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder in which one small study was run."""
@@ -58,11 +76,11 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_catalogue_lists_every_algorithm_as_json_too(tmp_path: Path):
-    done = sottovoce("algorithms", "--json", "a.json", cwd=tmp_path)
+    said = typed("algorithms", "--json", "a.json", cwd=tmp_path)
     rows = json.loads((tmp_path / "a.json").read_text())["rows"]
     assert {row["name"] for row in rows} == set(algorithms())
     assert all(set(row) == {"name", "setting", "paper", "algorithm", "bound", "presets", "trust"} for row in rows)
-    assert all(name in done.stdout for name in algorithms())
+    assert all(name in said for name in algorithms())
 
 
 def test_a_simulation_compares_four_roles_and_keeps_its_json_contract(small: Path):
@@ -124,7 +142,7 @@ def test_a_study_can_be_a_file(tmp_path: Path):
         'learner = "ucb"\narms = 4\nepsilon = [4.0]\nrounds = 200\nseeds = 2\n'
         "options = { gap = 0.3 }\ntuning = { exploration = 0.5 }\n"
     )
-    sottovoce("simulate", "study.toml", "--json", "o.json", "--parquet", cwd=tmp_path)
+    typed("simulate", "study.toml", "--json", "o.json", "--parquet", cwd=tmp_path)
     rows = json.loads((tmp_path / "o.json").read_text())["rows"]
     assert rows[0]["options"] == {"gap": 0.3}
     assert list(tmp_path.glob("results/*/traces.parquet"))
@@ -133,18 +151,16 @@ def test_a_study_can_be_a_file(tmp_path: Path):
 def test_movielens_is_run_at_honest_budgets_beside_the_published_one(tmp_path: Path):
     made_up_ratings(tmp_path / "ml-100k" / "ua.base")
     small = ("--data", "ml-100k", "--movies", "6", "--rank", "6", "--epsilon", "4", "--rounds", "200", "--seeds", "2")
-    done = sottovoce(
-        "reproduce", "movielens", *small, "--rotate", "3", "--out", "out", "--json", "o.json", cwd=tmp_path
-    )
+    said = typed("reproduce", "movielens", *small, "--rotate", "3", "--out", "out", "--json", "o.json", cwd=tmp_path)
     rows = json.loads((tmp_path / "o.json").read_text())["rows"]
     assert [(row["role"], row["epsilon"]) for row in rows] == [
         ("chosen", 4.0), ("paper", 4.0), ("non-private", None), ("uniform", None), ("paper", 800_000.0),
     ]  # fmt: skip
     assert rows[0]["options"] == {"scale": "authors", "path": "ml-100k", "rotate": 3}
-    screen = " ".join(done.stdout.split())
+    screen = " ".join(said.split())
     assert "Harper and J. A. Konstan" in screen
     assert "Without any report: always the longest feature loses" in screen
-    assert max(map(len, done.stdout.splitlines())) <= 80
+    assert max(map(len, said.splitlines())) <= 80
     page = (tmp_path / "out" / "report.html").read_text()
     assert "Harper and J. A. Konstan" in page
     assert "paper, epsilon 800000, delta 0.1</b>: gaussian" in page
@@ -154,11 +170,11 @@ def test_movielens_is_run_at_honest_budgets_beside_the_published_one(tmp_path: P
 def test_the_published_run_is_replayed(tmp_path: Path):
     made_up_ratings(tmp_path / "ua.base")
     small = ("--data", "ua.base", "--movies", "6", "--rank", "6", "--rounds", "120")
-    done = sottovoce("reproduce", "movielens", *small, "--replay", "--json", "o.json", cwd=tmp_path)
+    said = typed("reproduce", "movielens", *small, "--replay", "--json", "o.json", cwd=tmp_path)
     rows = json.loads((tmp_path / "o.json").read_text())["rows"]
     assert [row["step"] for row in rows] == [0, 1, 2, 3, 4, 9, 99, 119]
-    assert "epsilon 800000, delta 0.1, which protects nobody" in done.stdout
-    assert "Harper" in done.stdout
+    assert "epsilon 800000, delta 0.1, which protects nobody" in said
+    assert "Harper" in said
 
 
 @pytest.mark.parametrize(
@@ -219,18 +235,6 @@ def test_what_cannot_work_is_refused_in_one_sentence(arguments: tuple[str, ...],
     said = refused(*arguments)
     assert says in " ".join(said.split())
     assert "Traceback" not in said
-
-
-def typed(*words: str) -> str:
-    """What the command prints; in this process."""
-    said = io.StringIO()
-    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(said):
-        patch.setattr(sys, "argv", ["sottovoce", *words])
-        patch.setenv("COLUMNS", "80")
-        with pytest.raises(SystemExit) as left:
-            main()
-    assert not left.value.code
-    return said.getvalue()
 
 
 def one_sentence(said: str) -> str:

@@ -197,17 +197,21 @@ def test_clucb_without_noise_is_the_published_algorithm(preset: str, shape: dict
 
 @pytest.mark.parametrize("shape", [TOP, BLOCKS], ids=["top", "blocks"])
 def test_clucb_finds_the_best_set_and_stops_sooner_with_less_noise(shape: dict):
-    """Fixed seeds, confidence 0.95: of 40 runs at most four wrong (more has probability 4.8 % at exactly 95 %)."""
+    """Fixed seeds, confidence 0.95: of 40 runs at most four wrong (more has probability 4.8 % at exactly 95 %).
+
+    In blocks some seeds put two nearly equal arms together and go on for long; 6,000 rounds are enough for the median.
+    """
+    rounds = 18_000 if shape is TOP else 6000
     world, samples = world_of("arms", arms=6, rewards=[0.95, 0.9, 0.5, 0.4, 0.3, 0.05]), {}
     for epsilon in (1.0, 4.0):
         each = ready("clucb", epsilon=epsilon, rounds=60_000, **shape)
         parts = (each.learner, each.user, world)
-        trace = simulate(*parts, rounds=18_000, mechanism=each.mechanism, seeds=40, checkpoints=30)
+        trace = simulate(*parts, rounds=rounds, mechanism=each.mechanism, seeds=40, checkpoints=30)
         assert trace.correct is not None
         assert trace.correct.sum() >= 36
         samples[epsilon] = np.median(trace.samples)
         if shape is TOP:
-            assert trace.samples.max() < 18_000
+            assert trace.samples.max() < rounds
     assert samples[1.0] > 2 * samples[4.0]
 
 

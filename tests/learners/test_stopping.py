@@ -47,11 +47,13 @@ def test_a_run_that_is_too_short_says_that_it_did_not_stop():
 
 
 def test_the_plain_loop_stops_at_the_same_person():
-    each = ready("lil-ucb", epsilon=8.0, arms=3, rounds=150)
-    parts = (each.learner, each.user, world_of("arms", **EASY))
-    compiled = simulate(*parts, rounds=150, mechanism=each.mechanism, seeds=1)
-    plain = simulate_on_host(*parts, rounds=150, mechanism=each.mechanism, seeds=1)
+    """In a world so easy that the learner stops after 34 of 40 people."""
+    each = ready("lil-ucb", epsilon=8.0, arms=3, rounds=40)
+    parts = (each.learner, each.user, world_of("arms", arms=3, rewards=[0.95, 0.05, 0.05]))
+    compiled = simulate(*parts, rounds=40, mechanism=each.mechanism, seeds=1)
+    plain = simulate_on_host(*parts, rounds=40, mechanism=each.mechanism, seeds=1)
     assert compiled.stopped.any()
+    assert compiled.samples < 40
     np.testing.assert_array_equal(compiled.samples, plain.samples)
     np.testing.assert_array_equal(compiled.recommended, plain.recommended)
     np.testing.assert_array_equal(compiled.correct, plain.correct)

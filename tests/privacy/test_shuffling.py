@@ -77,7 +77,7 @@ def test_the_published_example_is_met():
     assert closed_form(4.0, 10**5, 1e-6) == pytest.approx(0.5378040242374512, rel=0.01)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(LOCAL, PEOPLE, DELTA, st.booleans())
 def test_shuffling_never_costs_and_the_closed_form_is_never_better(epsilon, people, delta, bits):
     shuffled = shuffled_epsilon(epsilon, people, delta, bits=bits)
@@ -89,7 +89,7 @@ def test_shuffling_never_costs_and_the_closed_form_is_never_better(epsilon, peop
     assert (shuffled <= other) if bits else (other <= shuffled)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(LOCAL, st.integers(1, 10**6), DELTA, st.booleans())
 def test_more_people_more_delta_and_less_local_epsilon_all_help(epsilon, people, delta, bits):
     def shuffled(epsilon: float, people: int, delta: float) -> float:
