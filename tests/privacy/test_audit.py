@@ -168,7 +168,7 @@ def test_the_bound_reaches_nine_tenths_of_a_tight_promise(
     name: str, domain: Domain, people: tuple[Raw, Raw], epsilon: float, trials: int
 ):
     # The attacker's choice has luck of its own: of 13 audits of the sphere one chose a clue that proves less, and found
-    # 1.74 of 2. So there are five tries: by that count all fail with probability 3e-6, and one is nearly always enough.
+    # 1.74 of 2. So there are five tries.
     subject = Subject(mechanism=calibrate(name, domain, Budget(epsilon)), people=people)
     assert any(audit(subject, trials, confidence=0.95).lower_bound >= 0.9 * epsilon for _ in range(5))
 

@@ -10,9 +10,9 @@ from loading import Load, check_journal, kill_under_load
 from serving import ARMS, CLIENT, MODEL, TOKEN, Server, children_of, lives, until
 
 
-def test_three_kills_under_load_lose_nothing(tmp_path: Path):
+def test_five_kills_under_load_lose_nothing(tmp_path: Path):
     """`make soak` has twenty, and longer pauses."""
-    acknowledged, retried = kill_under_load(tmp_path / "data", kills=3, longest=0.5)
+    acknowledged, retried = kill_under_load(tmp_path / "data", kills=5, longest=0.5)
     assert acknowledged > 100
     assert retried > 0  # people noticed, and came again
 
