@@ -76,7 +76,7 @@ GUIDE = (
     Advice("the same, with a fixed number of people", "sequential-halving", "makes the most of those who come"),
     Advice("the best few of several actions", "clucb", "stops by itself, with a confidence"),
     Advice("candidates described by features", "scale-free", "no scale has to be known; the features never leave"),
-    Advice("a few fixed actions, people described by features", "linucb", "explores; greedy play may never try them all"),
+    Advice("a few fixed actions, people described by features", "linucb", "explores, as greedy play may not"),
     Advice("the same, and the answer is yes or no, or a count", "glm", "logistic, probit and Poisson rewards"),
     Advice("a number or a point to tune, two tries a person", "two-point", "a slope says more than two values"),
     Advice("a number or a point to tune, one try a person", "fkm", "asks one value only; needs many more people"),
