@@ -65,7 +65,8 @@ CREATE TABLE IF NOT EXISTS unread (
 INSERT = f"INSERT INTO journal ({', '.join(Journalled._fields)}) VALUES {{}} ON CONFLICT (task, id) DO NOTHING"
 ROW = f"({', '.join('?' * len(Journalled._fields))})"
 INSERTED_AT_ONCE = 1024
-"""Rows of one statement. It runs beside the event loop; between two statements both wait for each other."""
+"""Rows of one statement, and of one transaction where there are no more. A statement runs beside the event loop;
+between two statements both wait for each other."""
 
 LONGEST_LOG = 2**16
 """Pages of four kilobytes: a quarter of a gigabyte."""
@@ -138,17 +139,20 @@ class SqliteStore:
 
     def append(self, reports: Sequence[Journalled]) -> list[bool]:
         ordered = sorted(reports, key=operator.attrgetter("id"))
-        inserted = 0
-        with _transaction(self._journal) as run:
-            for at in range(0, len(ordered), INSERTED_AT_ONCE):
-                some = ordered[at : at + INSERTED_AT_ONCE]
-                rows = ", ".join([ROW] * len(some))
-                inserted += run(INSERT.format(rows), [*itertools.chain.from_iterable(some)]).rowcount
+        groups = [ordered[at : at + INSERTED_AT_ONCE] for at in range(0, len(ordered), INSERTED_AT_ONCE)]
+        with _transaction(self._journal) if len(groups) > 1 else contextlib.nullcontext():
+            inserted = sum(self._insert(group) for group in groups)
         if inserted == len(reports):
             return [True] * inserted
         newest = self._journal.execute("SELECT task, id FROM journal ORDER BY seq DESC LIMIT ?", (inserted,))
         new = dict.fromkeys(newest.fetchall(), True)
         return [new.pop((report.task, report.id), False) for report in reports]  # a batch may hold one twice
+
+    def _insert(self, reports: Sequence[Journalled]) -> int:
+        """How many were not there. Few different statements, which SQLite prepares once: the last row is repeated."""
+        rows = 1 << (len(reports) - 1).bit_length()
+        values = itertools.chain(*reports, *(reports[-1] for _ in range(rows - len(reports))))
+        return self._journal.execute(INSERT.format(", ".join([ROW] * rows)), [*values]).rowcount
 
     def tidy(self) -> None:
         """Move what was written from the write-ahead log into the journal's file.
