@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 LEAST, MOST, WORK_SECONDS = 64, 4096, 0.05
 """Entries of the journal read at once: as many as are some tens of milliseconds of work, after which news is told and
 others have the cores."""
+AT_ONCE = 16
+"""Tasks that begin, or read entries of their own, before news is told and memory is looked at."""
 SNAPSHOT_SECONDS = 2.0
 """A snapshot is a write to disk; without one a restart folds the last seconds again."""
 IDLE_SECONDS = 60.0
@@ -49,8 +51,8 @@ class Folds:
         self._tasks: dict[int, TaskRow] = {}
         self._folds: dict[int, Fold] = {}
         self._broken: set[int] = set()
-        self._late: set[int] = set()
-        """Tasks with entries before the cursor: each reads its own until there are no more."""
+        self._late: dict[int, None] = {}
+        """Tasks with entries before the cursor, in turn: each reads its own until there are no more."""
         self._cursor: int | None = None
         self._most = LEAST
         self._saved: dict[int, float] = {}
@@ -60,19 +62,20 @@ class Folds:
 
     def catch_up(self) -> list[News]:
         """Read what is new, for about WORK_SECONDS; nothing new gives no news."""
-        start = time.monotonic()
-        news = [self._guarded(row.number, self._begin, row) for row in self._store.tasks(max(self._tasks, default=0))]
+        start, new = time.monotonic(), self._store.tasks(max(self._tasks, default=0))
+        news = [self._guarded(row.number, self._begin, row) for row in new[:AT_ONCE]]
         if self._cursor is None:
             self._cursor = self._store.last()
         entries = self._store.entries(self._cursor, self._most)
         for number in dict.fromkeys(entry.report.task for entry in entries):
-            if number not in self._broken | self._late:
+            if number in self._tasks and number not in self._broken | self._late.keys():
                 own = [entry for entry in entries if entry.report.task == number]
                 news.append(self._guarded(number, self._advance, number, own))
         self._cursor = entries[-1].seq if entries else self._cursor
-        share = max(self._most // max(len(self._late), 1), LEAST)
-        news += [self._guarded(number, self._read_own, number, share) for number in sorted(self._late)]
-        self.behind = len(entries) == self._most or bool(self._late)
+        turn = list(self._late)[:AT_ONCE]
+        share = max(self._most // max(len(turn), 1), LEAST)
+        news += [self._guarded(number, self._read_own, number, share) for number in turn]
+        self.behind = len(entries) == self._most or bool(self._late) or len(new) > AT_ONCE
         if self.behind:
             quick = time.monotonic() - start < WORK_SECONDS
             self._most = min(2 * self._most, MOST) if quick else max(self._most // 2, LEAST)
@@ -85,7 +88,7 @@ class Folds:
             self._publish(row.number, self._fold(row.number).publish())
             self._keep(row.number, now=True)
         if self._store.last(row.number) > (kept.seq if kept else 0):
-            self._late.add(row.number)
+            self._late[row.number] = None
         return self._news(row.number)
 
     def _fold(self, number: int) -> "Fold":
@@ -95,8 +98,9 @@ class Folds:
 
     def _read_own(self, number: int, most: int) -> News:
         own = self._store.entries(self._fold(number).seq, most, number)
-        if len(own) < most:
-            self._late.discard(number)
+        del self._late[number]
+        if len(own) == most:
+            self._late[number] = None  # after the others
         return self._advance(number, own)
 
     def _advance(self, number: int, entries: list[Entry]) -> News:
@@ -123,7 +127,7 @@ class Folds:
         except Exception:
             log("a task's learner failed; it is set aside", logging.ERROR, failure=True, task=number)
             self._broken.add(number)
-            self._late.discard(number)
+            self._late.pop(number, None)
             self._folds.pop(number, None)
             return News(task=number, broken=True)
 

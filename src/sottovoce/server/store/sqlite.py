@@ -64,9 +64,9 @@ CREATE TABLE IF NOT EXISTS unread (
 
 INSERT = f"INSERT INTO journal ({', '.join(Journalled._fields)}) VALUES {{}} ON CONFLICT (task, id) DO NOTHING"
 ROW = f"({', '.join('?' * len(Journalled._fields))})"
-INSERTED_AT_ONCE = 1024
+INSERTED_AT_ONCE = 128
 """Rows of one statement, and of one transaction where there are no more. A statement runs beside the event loop;
-between two statements both wait for each other."""
+between two statements both wait for each other. SQLite prepares one for each number of rows, and keeps them."""
 
 LONGEST_LOG = 2**16
 """Pages of four kilobytes: a quarter of a gigabyte."""
@@ -149,10 +149,9 @@ class SqliteStore:
         return [new.pop((report.task, report.id), False) for report in reports]  # a batch may hold one twice
 
     def _insert(self, reports: Sequence[Journalled]) -> int:
-        """How many were not there. Few different statements, which SQLite prepares once: the last row is repeated."""
-        rows = 1 << (len(reports) - 1).bit_length()
-        values = itertools.chain(*reports, *(reports[-1] for _ in range(rows - len(reports))))
-        return self._journal.execute(INSERT.format(", ".join([ROW] * rows)), [*values]).rowcount
+        """How many were not there."""
+        rows = ", ".join([ROW] * len(reports))
+        return self._journal.execute(INSERT.format(rows), [*itertools.chain(*reports)]).rowcount
 
     def tidy(self) -> None:
         """Move what was written from the write-ahead log into the journal's file.
@@ -242,7 +241,13 @@ def _open(path: Path, schema: str, *, durable: bool) -> sqlite3.Connection:
     try:
         with contextlib.suppress(FileExistsError):
             os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o600))  # its owner's alone; SQLite's other files follow it
-        connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=BUSY_SECONDS)
+        connection = sqlite3.connect(
+            path,
+            isolation_level=None,
+            check_same_thread=False,
+            timeout=BUSY_SECONDS,
+            cached_statements=2 * INSERTED_AT_ONCE,
+        )
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
         if durable:
