@@ -1,4 +1,4 @@
-"""What forged reports cost, for the four kinds of learner: the figure and the tables of docs/forgers.md.
+"""What forged reports cost, for five learners: the figure and the tables of docs/forgers.md.
 
     python experiments/forgers.py            20,000 people, 16 seeds; writes docs/images/forgers.png
     python experiments/forgers.py --quick    a short look, to see that it works; writes nothing
@@ -83,6 +83,7 @@ def kinds(rounds: int) -> list[Kind]:
     arms = task("thompson", arms=5, **shape)
     moments = task("linucb", arms=10, dimension=5, **shape)
     gradients = task("gradient", arms=10, dimension=5, link="identity", **shape)
+    directions = task("scale-free", arms=10, dimension=5, **shape)
     points = task("two-point", dimension=3, **shape)
 
     def wrong_arm(world: Any, offer: Any) -> jax.Array:
@@ -94,6 +95,9 @@ def kinds(rounds: int) -> list[Kind]:
 
     def opposite_gradient(world: Any, offer: Any) -> jax.Array:
         return world.rewards.theta
+
+    def opposite_direction(world: Any, offer: Any) -> jax.Array:
+        return jnp.append(-world.rewards.theta, 0.0)
 
     def away(world: Any, offer: Any) -> jax.Array:
         first, second = world.outcome(world.visit(0, None), offer.public, jax.random.key(0))
@@ -108,6 +112,7 @@ def kinds(rounds: int) -> list[Kind]:
         kind("arms (thompson)", arms, world_of("arms", arms=5, gap=0.2), wrong_arm),
         kind("features, moments (linucb)", moments, candidates(), opposite_moment),
         kind("features, gradients (gradient)", gradients, candidates(), opposite_gradient),
+        kind("features, directions (scale-free)", directions, candidates(), opposite_direction),
         kind("points (two-point)", points, world_of_task(points), away),
     ]
 
@@ -172,9 +177,11 @@ WORDS = {"public": "coins tossed together", "free": "coins chosen by devices"}
 def drawn(found: dict[str, dict[str, list[Damage]]]) -> Figure:
     """One panel a kind: regret a round against the share of forgers."""
     with matplotlib.rc_context({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False}):
-        figure = Figure(figsize=(9.2, 5.8), layout="constrained")
+        figure = Figure(figsize=(11.5, 5.8), layout="constrained")
         places = range(len(SHARES))
-        for panel, (label, lines) in zip(figure.subplots(2, 2).flat, found.items(), strict=True):
+        panels = figure.subplots(2, 3).flatten()
+        panels[-1].set_axis_off()
+        for panel, (label, lines) in zip(panels, found.items(), strict=False):
             for name in [name for name in COLOURS if name in lines]:
                 mean, half = np.array(lines[name]).T
                 panel.plot(places, mean, "o-", color=COLOURS[name], label=WORDS[name], markersize=3.5)
