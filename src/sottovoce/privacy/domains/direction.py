@@ -26,7 +26,7 @@ class Direction:
     are: the message is at most sqrt(1 + share^2) long. Features of length 0 have the direction 0.
 
     *L2, L1.* The first blocks of two messages are at most 2 apart (2 sqrt d in L1), the second ones 2 share. Both are
-    reached together only for equal signs of the second block, so this is an upper bound.
+    reached together by residuals of one clip and of minus two clips.
 
     >>> Direction(2, 0.5).embed(np.array([0.0, 0.1]), 0.3, 0.6)
     array([ 0. ,  0.5, -0.5])
