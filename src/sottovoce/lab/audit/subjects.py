@@ -108,7 +108,7 @@ def most_different(domain: Domain) -> tuple[Raw, Raw]:
             return (corner, bound), (corner, -bound)
         case Direction(dimension=d):
             corner = tuple(np.full(d, 1 / math.sqrt(d)))
-            return (corner, 1.0, 1.0), (corner, -1.0, 1.0)
+            return (corner, 1.0, 1.0), (corner, -2.0, 1.0)
         case Moments(dimension=d, reward_bound=bound, weight=weight):  # features at the angle of `Moments.l2`
             cosine = min(weight**2 / 2, 1.0) if d > 1 else 1.0
             first, second = np.zeros(d), np.zeros(d)
