@@ -3,6 +3,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 WORKERS ?= 3
+# Programs are started a hundred times by the tests; Python may keep what it compiled of them.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: setup demo test soak check bench docs oracles lock clean
 

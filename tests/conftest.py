@@ -22,6 +22,8 @@ COMPILED = tempfile.TemporaryDirectory(prefix="sottovoce-compiled-")
 jax.config.update("jax_compilation_cache_dir", COMPILED.name)
 jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
 jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+os.environ["SOTTOVOCE_CACHE"] = COMPILED.name  # for the commands and servers that tests start
+os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
 
 
 def pytest_collection_finish() -> None:

@@ -1,4 +1,4 @@
-"""One server for all tests of a module, with a task of each kind."""
+"""One server for all tests of a process, with a task of each kind."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -15,7 +15,7 @@ class Live(NamedTuple):
     model: Contract
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
     server = Server(tmp_path_factory.mktemp("served")).start()
     try:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import jax
 import msgspec
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from sottovoce.lab.plan import Plan, plans_of, shortened
 from sottovoce.lab.study.cells import cells_of, run_cells
 from sottovoce.lab.study.file import Study, is_task_file, load_task_study
 from sottovoce.protocol.errors import ConfigurationError, UnknownName
+from sottovoce.server.learn.compiled import keep_in
 
 SMALL = Study(learner="ucb", arms=3, epsilon=[2.0], rounds=2000, options={"gap": 0.4})
 
@@ -147,7 +149,6 @@ def test_the_file_of_a_live_task_is_planned_with_its_own_numbers(contextual: boo
 
 def run(*arguments: str, cwd: Path, cache: Path) -> subprocess.CompletedProcess[str]:
     environment = os.environ | {"COLUMNS": "80", "NO_COLOR": "1", "SOTTOVOCE_CACHE": str(cache)}
-    environment["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"  # whether a loop is kept is no question of speed
     environment.pop("JAX_COMPILATION_CACHE_DIR", None)  # a test that ran `main` in this process has set it
     command = [sys.executable, "-m", "sottovoce", "plan", *arguments]
     return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=120, env=environment)
@@ -181,6 +182,9 @@ def test_compiled_loops_are_kept_where_the_owner_says_or_not_at_all(tmp_path: Pa
     assert kept() == str(tmp_path / "sottovoce")
     monkeypatch.setenv("SOTTOVOCE_CACHE", str(tmp_path / "mine"))
     assert kept() == str(tmp_path / "mine")
+    before = jax.config.jax_compilation_cache_dir  # pyright: ignore[reportAttributeAccessIssue]
+    keep_in(tmp_path / "data")
+    assert jax.config.jax_compilation_cache_dir == before  # pyright: ignore[reportAttributeAccessIssue]
     (tmp_path / "file").write_text("not a folder")
     for unusable in ("", str(tmp_path / "file"), str(tmp_path / "file" / "below")):
         monkeypatch.setenv("SOTTOVOCE_CACHE", unusable)

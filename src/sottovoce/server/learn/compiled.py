@@ -16,7 +16,12 @@ LARGEST, LEAST = 450 * 2**20, 150 * 2**20
 
 
 def keep_in(folder: Path) -> None:
-    """Compiled code is found again after a restart; by the kind of machine, because it runs on no other."""
+    """Compiled code is found again after a restart; by the kind of machine, because it runs on no other.
+
+    Not where the operator has named a folder for all commands.
+    """
+    if "SOTTOVOCE_CACHE" in os.environ:
+        return
     machine = Path("/proc/cpuinfo")
     flags = [line for line in machine.read_text().splitlines() if line.startswith("flags")] if machine.exists() else []
     kind = hashlib.sha256(f"{platform.platform()} {jax.__version__} {flags[:1]}".encode()).hexdigest()[:16]
