@@ -89,6 +89,19 @@ def test_what_is_forgotten_is_gone_but_counted(store: Store):
     assert [entry.seq for entry in store.entries_of(row.number, 0)] == [3, 4, 5]  # places are never used again
 
 
+def test_a_forgotten_report_is_known_until_its_id_is_forgotten_too(store: Store):
+    old, new = [report(n, day=9) for n in range(5)], [report(n, day=10) for n in range(5, 8)]
+    store.append([*old, *new])
+    assert store.forget(1, day=10, seq=8, most=10) == 5
+    assert store.append([*old, *new]) == [False] * 8
+    looked, last = 0, b""
+    while (last := store.forget_ids(1, day=10, after=last, most=3)) is not None:
+        looked += 1
+    assert looked == 3  # of eight ids, three at a time
+    assert store.forget_ids(2, day=10, after=b"", most=3) is None
+    assert store.append([*old, *new]) == [True] * 5 + [False] * 3
+
+
 def test_a_place_is_not_used_again_even_when_the_newest_report_is_forgotten(store: Store):
     store.append([report(1), report(2)])
     assert [store.forget(1, day=1, seq=2, most=1) for _ in range(3)] == [1, 1, 0]

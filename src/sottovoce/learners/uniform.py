@@ -54,6 +54,7 @@ class EveryModel(NamedTuple):
     explore: jax.Array
     anchor: jax.Array
     clip: jax.Array
+    by_anchor: jax.Array
 
 
 @configuration("dimension")
@@ -63,5 +64,5 @@ class UniformContext(_Uniform):
     dimension: int
 
     def ask(self, state: State, key: Key) -> Offer:
-        d = self.dimension
-        return Offer(EveryModel(jnp.zeros(d), jnp.eye(d), jnp.zeros(()), jnp.ones(()), jnp.zeros(d), jnp.ones(())))
+        none, zero, one = jnp.zeros(self.dimension), jnp.zeros(()), jnp.ones(())
+        return Offer(EveryModel(none, jnp.eye(self.dimension), zero, one, none, one, zero))

@@ -48,11 +48,13 @@ class DirectedModel(NamedTuple):
     """The device's residual is the reward, minus the mean reward predicted by the anchor."""
     clip: Any
     """Residuals beyond it count as large as it."""
+    by_anchor: Any
+    """The probability that the highest <anchor, x> is chosen instead."""
 
 
 Model = LinearModel | GeneralizedModel | DirectedModel
 MODELS: dict[str, type[Model]] = {"linear": LinearModel, "generalized": GeneralizedModel, "directed": DirectedModel}
-AXES = {"theta": 1, "precision": 2, "width": 0, "explore": 0, "anchor": 1, "clip": 0}
+AXES = {"theta": 1, "precision": 2, "width": 0, "explore": 0, "anchor": 1, "clip": 0, "by_anchor": 0}
 """How many axes each part of a model has; all of them have the length of the features."""
 
 

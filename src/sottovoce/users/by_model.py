@@ -65,7 +65,7 @@ class DirectedUser:
     `context` has one row of features per action.
 
     >>> import numpy as np
-    >>> model, rows = DirectedModel(np.ones(2), 0.0, np.array([0.0, 2.0]), 0.5), np.array([[0.0, 0.2], [0.1, 0.0]])
+    >>> model, rows = DirectedModel(np.ones(2), 0.0, np.array([0.0, 2.0]), 0.5, 0.0), np.array([[0.0, 0.2], [0.1, 0.0]])
     >>> user = DirectedUser(Direction(2), Link("identity"))
     >>> user.message(model, rows, 0, 0.6)   # 0.4 was expected: 0.2 more came, which is 0.4 of the clip
     array([ 0. ,  0.4, -0.2])
@@ -75,7 +75,9 @@ class DirectedUser:
     link: Link
 
     def act(self, public: DirectedModel, context: Any, entropy: Any) -> Any:
-        return explored(context @ public.theta, public.explore, entropy)
+        xp = context.__array_namespace__()
+        chosen_by = xp.where(entropy < public.explore + public.by_anchor, public.anchor, public.theta)
+        return explored(context @ chosen_by, public.explore, entropy)
 
     def message(self, public: DirectedModel, context: Any, action: Any, reward: Any) -> Any:
         xp, features = context.__array_namespace__(), context[action]

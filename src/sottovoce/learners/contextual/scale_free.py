@@ -20,9 +20,12 @@ the clip cut it (`privacy.domains.Direction`). Two things are found from these r
 What is published is an average of the iterates in which recent ones weigh more, (t/T)^`recency`; gradients are taken at
 the last iterate, the `anchor`. Reports only add up between models, so the order in which they come does not matter.
 
+Choice is greedy, but for a few: with probability `trial` / sqrt t, at most 1, a device chooses by the anchor. Noise
+carries the anchor away where nobody's features reach, and little where they do, so these people try what is not known
+yet. Where everybody sees the same few actions that is not always enough.
+
 The direction of features is consistent for a model that is right: E[(y - g(<x, theta>)) x / |x|] = 0 at its theta. No
-regret rate is proved here for the adaptive clip. Choice is greedy: where everybody sees the same few actions, greedy
-play may never try the others. `docs/defaults.md` says where the constants come from.
+regret rate is proved here for the adaptive clip. `docs/defaults.md` says where the constants come from.
 """
 
 import math
@@ -68,6 +71,7 @@ class ScaleFree:
     cut: float
     first: float
     recency: float
+    trial: float
 
     def init(self) -> State:
         zero, none = jnp.zeros(()), jnp.zeros(self.dimension)
@@ -83,7 +87,8 @@ class ScaleFree:
         )
 
     def ask(self, state: State, key: Key) -> Offer:
-        return Offer(DirectedModel(state.average, jnp.zeros(()), state.iterate, jnp.exp(state.log_clip)))
+        by_anchor = jnp.minimum(1.0, self.trial / jnp.sqrt(jnp.maximum(state.reports, 1.0)))
+        return Offer(DirectedModel(state.average, jnp.zeros(()), state.iterate, jnp.exp(state.log_clip), by_anchor))
 
     def tell(self, state: State, memo: tuple, estimate: DirectionEstimate) -> State:
         both = jax.tree.map(jnp.add, state.sum, DirectionEstimate(*estimate))
@@ -117,6 +122,6 @@ class ScaleFree:
 
 def build(task: Task, noise: Noise) -> ScaleFree:
     link = link_of(task.tuning)
-    number = {name: float(task.tuning[name]) for name in ("cut", "first", "recency")}
+    number = {name: float(task.tuning[name]) for name in ("cut", "first", "recency", "trial")}
     rate = 1 / max(noise.per_block[1], 1.0)
     return ScaleFree(dimension=task.dimension, half=link.deviation, rate=rate, **number)

@@ -131,7 +131,10 @@ class Store(Protocol):
     # Atomic and durable; False for what was there already. The reports of one call are kept in the order of their
     # random ids, so that nothing is kept of the order in which they came.
     def append(self, reports: Sequence[Journalled]) -> list[bool]: ...
-    def forget(self, task: int, day: int, seq: int, most: int) -> int: ...  # delete reports before this day, up to seq
+    # Delete at most so many reports before this day, up to seq; their ids stay, so that none of them comes twice.
+    def forget(self, task: int, day: int, seq: int, most: int) -> int: ...
+    # Of the next ids after this one, delete those before this day; the last one looked at, None if there is none.
+    def forget_ids(self, task: int, day: int, after: bytes, most: int) -> bytes | None: ...
     def tidy(self) -> None: ...  # what must be done now and then, without holding up those who write
     def probe(self) -> None: ...  # write something that changes nothing: a fault if that is not possible
 

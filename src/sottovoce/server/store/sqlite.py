@@ -27,7 +27,7 @@ from sottovoce.server.store.base import (
     Unread,
 )
 
-FORMAT = 4
+FORMAT = 5
 """Of both files, kept in SQLite's `user_version`. Sottovoce 0.1 left it at 0."""
 
 JOURNAL = """
@@ -41,9 +41,16 @@ CREATE TABLE IF NOT EXISTS journal (
   seq INTEGER PRIMARY KEY AUTOINCREMENT, task INTEGER NOT NULL, id BLOB NOT NULL, day INTEGER NOT NULL,
   gate INTEGER NOT NULL, context BLOB NOT NULL, payload BLOB NOT NULL
 );
-CREATE UNIQUE INDEX IF NOT EXISTS once ON journal (task, id);
 CREATE INDEX IF NOT EXISTS of_task ON journal (task, seq);
+CREATE TABLE IF NOT EXISTS ids (
+  task INTEGER NOT NULL, id BLOB NOT NULL, day INTEGER NOT NULL, PRIMARY KEY (task, id)
+) WITHOUT ROWID;
+CREATE TRIGGER IF NOT EXISTS once BEFORE INSERT ON journal
+WHEN EXISTS (SELECT 1 FROM ids WHERE task = new.task AND id = new.id) BEGIN
+  SELECT RAISE(IGNORE);
+END;
 CREATE TRIGGER IF NOT EXISTS counted AFTER INSERT ON journal BEGIN
+  INSERT INTO ids VALUES (new.task, new.id, new.day);
   UPDATE counts SET reports = reports + (new.gate >= 0), warm = warm + (new.gate < 0) WHERE task = new.task;
 END;
 """
@@ -62,7 +69,7 @@ CREATE TABLE IF NOT EXISTS unread (
 );
 """
 
-INSERT = f"INSERT INTO journal ({', '.join(Journalled._fields)}) VALUES {{}} ON CONFLICT (task, id) DO NOTHING"
+INSERT = f"INSERT INTO journal ({', '.join(Journalled._fields)}) VALUES {{}}"
 ROW = f"({', '.join('?' * len(Journalled._fields))})"
 INSERTED_AT_ONCE = 128
 """Rows of one statement, and of one transaction where there are no more. A statement runs beside the event loop;
@@ -165,6 +172,15 @@ class SqliteStore:
     def forget(self, task: int, day: int, seq: int, most: int) -> int:
         old = "SELECT seq FROM journal WHERE task = ? AND seq <= ? AND day < ? ORDER BY seq LIMIT ?"
         return self._journal.execute(f"DELETE FROM journal WHERE seq IN ({old})", (task, seq, day, most)).rowcount
+
+    def forget_ids(self, task: int, day: int, after: bytes, most: int) -> bytes | None:
+        """In their own order, which is that of the pages: by the age of the reports each would change another page."""
+        next_ones = "SELECT id FROM ids WHERE task = ? AND id > ? ORDER BY id LIMIT ?"
+        last = self._journal.execute(f"SELECT max(id) FROM ({next_ones})", (task, after, most)).fetchone()[0]
+        if last is not None:
+            old = "task = ? AND id > ? AND id <= ? AND day < ?"
+            self._journal.execute(f"DELETE FROM ids WHERE {old}", (task, after, last, day))
+        return last
 
     def probe(self) -> None:
         with contextlib.suppress(sqlite3.OperationalError):

@@ -35,8 +35,8 @@ class StoreThread:
         self._batches: list[Batch] = []
         self._idle = asyncio.Event()
         self._idle.set()
-        self.waiting = self.written = 0
-        """Reports that are not written yet, and those that are."""
+        self.waiting = 0
+        """Reports that are not written yet."""
         self.faulty = False
         """Has the store had a fault since it was last written to?"""
 
@@ -102,7 +102,6 @@ class StoreThread:
             start = end
         self.waiting -= start
         if not isinstance(found, BaseException):
-            self.written += start
             self._committed(start, seconds)
             self._over()
 

@@ -6,7 +6,7 @@ import functools
 import logging
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 from sottovoce.catalogue.resolve import contract_of
 from sottovoce.catalogue.task_file import TaskFile
@@ -25,14 +25,16 @@ from sottovoce.server.web.tokens import TokenDesk
 RETENTION_SECONDS = 3600.0
 """How often the server looks for reports that are older than their task keeps them; retention is counted in days."""
 TIDY_SECONDS = 1.0
-"""How often the store tidies up while it is written to; its write-ahead log stays some megabytes long."""
-FORGOTTEN_AT_ONCE, FORGETTING_RESTS = 250, 4
-"""Reports deleted in one transaction: some milliseconds, for which those who report wait. Each of them changes a page
-of its own on disk, so the next transaction comes after a rest of so many times as long."""
+"""How often the store tidies up; its write-ahead log stays some megabytes long."""
+FORGOTTEN_AT_ONCE, IDS_AT_ONCE, FORGETTING_RESTS = 250, 1000, 4
+"""Reports deleted and ids looked at in one transaction: some milliseconds, for which those who report wait. The next
+one comes after a rest of so many times as long."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
 """Seconds before background work that failed is tried again; twice as long each time."""
 PREPARING_SECONDS = 60.0
 """How long the creator of a task waits for its first offer; the task exists all the same."""
+
+Found = TypeVar("Found")
 
 
 class Hub:
@@ -220,16 +222,14 @@ class Hub:
             pause = min(2 * pause, LONGEST_PAUSE)
 
     async def _keep_tidy(self) -> None:
-        """Let the store tidy up while it is written to, in another thread and through another connection."""
-        written = 0
+        """Let the store tidy up, in another thread and through another connection."""
         with contextlib.closing(self._store.clone()) as store:
             while True:
                 await asyncio.sleep(TIDY_SECONDS)
                 if self._thread.faulty:
                     with contextlib.suppress(Problem):
                         await self._thread.probe()
-                elif self._thread.written > written:
-                    written = self._thread.written
+                else:
                     await self._insist("tidying", asyncio.to_thread, store.tidy)
 
     async def _keep_retention(self) -> None:
@@ -254,13 +254,20 @@ class Hub:
     async def _forget(self, base: News) -> None:
         """A few reports at a time: those who report in between do not wait for all of them."""
         task = next(task for task in self.tasks.values() if task.row.number == base.task)
-        first, gone, some = oldest_kept(task.contract, self.clock()), 0, 1
-        while some:
-            start = time.monotonic()
-            some = await self._thread.run(self._store.forget, base.task, first, base.seq, FORGOTTEN_AT_ONCE)
+        first, gone = oldest_kept(task.contract, self.clock()), 0
+        while some := await self._unhurried(self._store.forget, base.task, first, base.seq, FORGOTTEN_AT_ONCE):
             gone += some
-            await asyncio.sleep(FORGETTING_RESTS * (time.monotonic() - start))
         log("reports forgotten", task=task.contract.id, reports=gone)
+        last: bytes | None = b""
+        while last is not None:
+            last = await self._unhurried(self._store.forget_ids, base.task, first, last, IDS_AT_ONCE)
+
+    async def _unhurried(self, work: Callable[..., Found], *arguments: Any) -> Found:
+        """What the store finds; and then it is left to others for some times as long as that took."""
+        start = time.monotonic()
+        found = await self._thread.run(work, *arguments)
+        await asyncio.sleep(FORGETTING_RESTS * (time.monotonic() - start))
+        return found
 
 
 def oldest_kept(contract: Contract, now: float) -> int:
