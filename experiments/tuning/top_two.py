@@ -3,8 +3,8 @@
     python experiments/tuning/top_two.py            200 seeds
     python experiments/tuning/top_two.py --quick    a short look, to see that it works
 
-Printed are the mean samples, `lil-ucb` beside them, and the geometric mean over worlds and budgets in units of the row's
-mean.
+Printed are the mean samples, those of `lil-ucb` beside them, and the geometric mean over worlds and budgets in units of
+the mean of the row.
 """
 
 import argparse

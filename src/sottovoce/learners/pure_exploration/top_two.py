@@ -2,19 +2,16 @@
 
 Russo, "Simple Bayesian algorithms for best arm identification", COLT 2016; Jourdan, Degenne, Baudry, de Heide and
 Kaufmann, "Top two algorithms revisited", NeurIPS 2022; on privatised bits: Azize, Jourdan, Al Marjani and Basu,
-"Differentially private best-arm identification", arXiv 2406.06408. The leader a is the arm with the largest mean. With
+"Differentially private best-arm identification", arXiv 2406.06408. The leader a is the arm with the largest mean. The
+challenger b is drawn with probability in proportion to min(1, 1/E_b), the p-value of "b is a best arm" by the evidence
+E_b below (the papers: by a posterior, or the smallest likelihood ratio). Of the two, the leader is played with
+probability N_b / (N_a + N_b) (You, Qin, Wang and Yang, "Information-directed selection for top-two algorithms", COLT
+2023, for Gaussian arms), N -> pulls. All is drawn, so people who are asked between two publications are spread over
+the arms.
 
-    W_b = (mean_a - mean_b)^2 / (2 (1/N_a + 1/N_b))        N -> pulls, means in units of sqrt(proxy)
-
-the challenger b is drawn with probability in proportion to exp(-W_b), about the chance that b is better than a. Of the
-two, the leader is played with probability N_b / (N_a + N_b), its share of W_b (You, Qin, Wang and Yang,
-"Information-directed selection for top-two algorithms", COLT 2023). All is drawn, so people who are asked between two
-publications are spread over the arms.
-
-**When it stops.** Not by a likelihood ratio: what its threshold pays for a mean of two arms that nobody wants to know
-is more than the rest. For each arm b, evidence is collected against "b is a best arm". z -> (estimate - middle) /
-sqrt(proxy) is a report, sub-Gaussian with proxy 1, whose mean lies in [-h, h], h -> half / sqrt(proxy). A report
-of the leader counts for b with a weight c > 0, one of b with -c, any other not at all; c depends on earlier reports only.
+**When it stops.** For each arm b, evidence is collected against "b is a best arm". A report z -> (estimate - middle) /
+sqrt(proxy) is sub-Gaussian with proxy 1, and its mean lies in [-h, h], h -> half / sqrt(proxy). A report of the leader
+counts for b with a weight c >= 0, one of b with -c, any other not at all; c depends on earlier reports only.
 
     G_b = sum c z -> evidence      D_b = sum c -> surplus      Q_b = sum c^2 -> squares
     E_b = mean over g in GAPS of exp( l (G_b - h |D_b|) - l^2 Q_b / 2 ),   l = g h
@@ -29,7 +26,9 @@ who is asked, how late reports come and which are lost, as long as that does not
 *Quieter reports.* One with weight w has proxy 1/w in these units; the sums grow by w c z, w c and w c^2, and
 E exp(l w c (z - E z)) <= exp(l^2 w c^2 / 2): the proof holds as it is.
 
-- GAPS are the gaps (as shares of the range of rewards) that are betted on; l is the best bet on g when the two arms are
+- Departure from the papers: they stop by the likelihood ratio of two arms. A proved threshold for that pays for not
+  knowing either mean, about ln N for a mixture; here only the difference counts, and costs at most ln 8, whatever N.
+- GAPS are the gaps (as shares of the range of rewards) on which a bet is placed; l is the best bet on g when the two arms are
   heard equally often. Arms much closer than half the last one are never told apart.
 - The weights are c = 2 N_b / (N_a + N_b) for the leader and 2 N_a / (N_a + N_b) for b, each number one larger, so
   that both sides weigh the same in total, times 1 - D_b / steer for the leader and 1 + D_b / steer for b, between
@@ -43,7 +42,7 @@ import jax
 import jax.numpy as jnp
 
 from sottovoce.catalogue.task import Task
-from sottovoce.learners.base import Key, Offer, categorical, check_sub_gaussian, configuration, pick
+from sottovoce.learners.base import Key, Offer, categorical, check_sub_gaussian, configuration
 from sottovoce.privacy.noise import Noise
 from sottovoce.protocol.errors import ConfigurationError
 
@@ -114,7 +113,7 @@ class TopTwo:
         return jnp.argmax(state.means)
 
     def log_evidence(self, state: State) -> jax.Array:
-        """ln E_b for each arm b: above ln(1/failure) the arm is ruled out."""
+        """The logarithm of E_b for each arm b: from ln(1/failure) on, the arm is ruled out."""
         bets = self.reach * jnp.asarray(GAPS)[:, None]
         sure = state.evidence - self.reach * jnp.abs(state.surplus)
         return jax.nn.logsumexp(bets * sure - bets**2 * state.squares / 2, axis=0) - math.log(len(GAPS))
@@ -124,10 +123,9 @@ class TopTwo:
 
     def _shares(self, state: State) -> jax.Array:
         """The probability of each arm, once all have been heard."""
-        leads, means, pulls = self._leads(state), state.means, state.pulls
-        most, best = jnp.sum(jnp.where(leads, pulls, 0.0)), jnp.max(means)
-        cost = (best - means) ** 2 / 2 * most * pulls / (most + pulls)
-        challenger = jax.nn.softmax(jnp.where(leads, -jnp.inf, -cost))
+        leads, pulls = self._leads(state), state.pulls
+        most = jnp.sum(jnp.where(leads, pulls, 0.0))
+        challenger = jax.nn.softmax(jnp.where(leads, -jnp.inf, -jnp.maximum(self.log_evidence(state), 0.0)))
         itself = challenger * most / (most + pulls)
         return jnp.where(leads, 1 - jnp.sum(itself), itself)
 
