@@ -16,20 +16,20 @@ counts for b with a weight c >= 0, one of b with -c, any other not at all; c dep
     G_b = sum c z -> evidence      D_b = sum c -> surplus      Q_b = sum c^2 -> squares
     E_b = mean over g in GAPS of exp( l (G_b - h |D_b|) - l^2 Q_b / 2 ),   l = g h
 
-*Proof.* If b is a best arm, other arms have means of at most b's, m; so the means of the reports add up to at
-most D_b m <= h |D_b|, whatever the weights. Hence E_b is at most the mean over g of the product of exp(l c (z - E z) -
-l^2 c^2 / 2): a supermartingale that starts at 1, because z is sub-Gaussian. By Ville's inequality E_b ever reaches
-1/failure with probability at most `failure`. The learner stops when E_b >= 1/failure for every arm but the leader, so
-it is wrong only if this happened to a best arm. No union over arms or over times is needed, and nothing is assumed of
-who is asked, how late reports come and which are lost, as long as that does not depend on what they say.
+*Proof.* Let arms keep their means. If b is a best arm, the others have means of at most b's, m; so the means of the
+reports, weighted, add up to at most D_b m <= h |D_b|. Hence E_b is at most the mean over g of the products of
+exp(l c (z - E z) - l^2 c^2 / 2): a supermartingale that starts at 1, because z is sub-Gaussian. By Ville's inequality
+E_b ever reaches 1/failure with probability at most `failure`. The learner stops when E_b >= 1/failure for every arm but
+the leader, so it is wrong only if this happened to a best arm. No union over arms or over times is needed. Nothing is
+assumed of who is asked, how late reports come and which are lost, as long as that does not depend on what they say.
 
 *Quieter reports.* One with weight w has proxy 1/w in these units; the sums grow by w c z, w c and w c^2, and
 E exp(l w c (z - E z)) <= exp(l^2 w c^2 / 2): the proof holds as it is.
 
 - Departure from the papers: they stop by the likelihood ratio of two arms. A proved threshold for that pays for not
   knowing either mean, about ln N for a mixture; here only the difference counts, and costs at most ln 8, whatever N.
-- GAPS are the gaps (as shares of the range of rewards) on which a bet is placed; l is the best bet on g when the two arms are
-  heard equally often. Arms much closer than half the last one are never told apart.
+- GAPS are the gaps (as shares of the range of rewards) on which a bet is placed; l is the best bet on g when the two
+  arms are heard equally often. Arms that are closer than half the last one are never told apart.
 - The weights are c = 2 N_b / (N_a + N_b) for the leader and 2 N_a / (N_a + N_b) for b, each number one larger, so
   that both sides weigh the same in total, times 1 - D_b / steer for the leader and 1 + D_b / steer for b, between
   0 and 2: that keeps D_b near zero, and h |D_b| with it. `steer` was chosen in experiments/tuning/top_two.py.
