@@ -68,7 +68,7 @@ def alike(*trees: Any) -> bool:
     return jax.tree.all(jax.tree.map(lambda a, b: np.array_equal(a, b, equal_nan=True), *trees))
 
 
-OURS = {"scale-free"}
+OURS = {"scale-free", "top-two"}
 """Learners that no paper has."""
 
 

@@ -127,7 +127,7 @@ class Noting:
         return Summary(
             id="headline", reports=7, warm=2, learned=9, published=0, refused={"bad-gate": 2}, done=False,
             recommendation=None, version="", epsilon=2.0, bytes_per_report=1, state="",
-            estimates=[ArmEstimate(action="A quote", share=0.5, reports=5.0, reward=0.75, error=0.1)],
+            estimates=[ArmEstimate(action="A quote", share=0.5, reports=5000.0, reward=0.75, error=0.01)],
         )  # fmt: skip
 
 
@@ -155,6 +155,8 @@ def test_a_task_is_created_with_its_warm_start_and_shown(
         "2 bad-gate",
         "A quote",
         "0.75",
+        "95 %, at all times",
+        "0.715 to 0.785",
     ):
         assert fact in screen
     assert type_in(monkeypatch, "task", "pause", "headline") == 0

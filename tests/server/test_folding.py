@@ -170,7 +170,7 @@ def test_a_forged_report_weighs_no_more_than_an_honest_one_through_the_loudest_g
 # --- the end ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("learner", ["lil-ucb", "sequential-halving"])
+@pytest.mark.parametrize("learner", ["top-two", "lil-ucb", "sequential-halving"])
 def test_a_task_that_knows_enough_recommends_and_hears_nothing_more(learner: str):
     live = contract(learner=learner, horizon=60, publish_every=1000, privacy={"epsilon": 8.0}, **EASY[learner])
     fold, seq = Fold(live), 0
@@ -196,7 +196,11 @@ def test_a_task_that_knows_enough_recommends_and_hears_nothing_more(learner: str
     assert (fold.digest(), fold.learned) == before
 
 
-EASY: dict[str, dict[str, Any]] = {"lil-ucb": {"tuning": {"failure": 0.3}}, "sequential-halving": {}}
+EASY: dict[str, dict[str, Any]] = {
+    "top-two": {"tuning": {"failure": 0.3}},
+    "lil-ucb": {"tuning": {"failure": 0.3}},
+    "sequential-halving": {},
+}
 
 
 # --- forgetting ------------------------------------------------------------------------------------------------------

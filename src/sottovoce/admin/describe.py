@@ -8,10 +8,14 @@ from sottovoce.catalogue.task import learning_of
 from sottovoce.catalogue.task_file import UNITS
 from sottovoce.protocol.contract import ByModel, Contract
 from sottovoce.protocol.fields import Category, Field, Number
-from sottovoce.protocol.wire import Summary, TaskStatus
+from sottovoce.protocol.wire import ArmEstimate, Summary, TaskStatus
+from sottovoce.report.confidence import half_width
+from sottovoce.report.page import cell
 
-ESTIMATE = ("of", "reward", "error", "reports", "share of offers")
-"""What was learned of an action."""
+ERROR = 0.05
+"""How often a range of mean rewards may be wrong."""
+ESTIMATE = ("of", "reward", "error", "95 %, at all times", "reports", "share of offers")
+"""What was learned of an action. The range holds at every time at once, however often somebody looks."""
 
 
 def state_of(status: TaskStatus) -> str:
@@ -65,8 +69,22 @@ def learned(contract: Contract, remote: Remote) -> tuple[Summary, list[dict[str,
         theta = remote.model(contract).theta.tolist()
         names = coefficients(contract.offers)
         return summary, [{"of": name, "worth": worth} for name, worth in zip(names, theta, strict=True)]
-    rows = [(row.action, row.reward, row.error, row.reports, row.share) for row in summary.estimates]
+    rows = [
+        (row.action, row.reward, row.error, _range(contract, row), row.reports, row.share) for row in summary.estimates
+    ]
     return summary, [dict(zip(ESTIMATE, row, strict=True)) for row in rows]
+
+
+def _range(contract: Contract, row: ArmEstimate) -> str | None:
+    """Where the mean reward of an action lies.
+
+    None where nothing was heard, and for Laplace noise, which is not sub-Gaussian.
+    """
+    if row.reward is None or not row.error or contract.mechanism == "laplace":
+        return None
+    half = half_width(row.reports, row.error**2 * row.reports, ERROR)
+    ends = [min(max(end, contract.reward.low), contract.reward.high) for end in (row.reward - half, row.reward + half)]
+    return " to ".join(cell(end) for end in ends)
 
 
 def coefficients(offers: ByModel) -> list[str]:

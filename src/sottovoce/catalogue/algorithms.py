@@ -72,7 +72,7 @@ class Advice(NamedTuple):
 GUIDE = (
     Advice("a few actions, rewards that stay as they are", "thompson", "less regret than kl-ucb and tsallis-inf there"),
     Advice("a few actions, rewards that may change with time", "tsallis-inf", "learns in both kinds of worlds"),
-    Advice("a few actions, and only the best one is wanted", "lil-ucb", "stops by itself, right with 95 % confidence"),
+    Advice("a few actions, and only the best one is wanted", "top-two", "stops by itself; 95 % confidence is proved"),
     Advice("the same, with a fixed number of people", "sequential-halving", "makes the most of those who come"),
     Advice("the best few of several actions", "clucb", "stops by itself, with a confidence"),
     Advice("candidates described by features", "scale-free", "no scale has to be known; the features never leave"),

@@ -17,7 +17,7 @@ from sottovoce.learners.convex import (
     saha_tewari,
 )
 from sottovoce.learners.convex.regions import region_of
-from sottovoce.learners.pure_exploration import clucb, lil_ucb, sequential_halving, successive_rejects
+from sottovoce.learners.pure_exploration import clucb, lil_ucb, sequential_halving, successive_rejects, top_two
 from sottovoce.learners.uniform import UniformArms, UniformContext, UniformPoints
 from sottovoce.privacy.noise import Noise
 from sottovoce.protocol.errors import UnknownName
@@ -30,6 +30,7 @@ LEARNERS: dict[str, Callable[[Task, Noise], Learner]] = {
     "kl-ucb-plus-plus": kl_ucb.build,
     "thompson": thompson.build,
     "lil-ucb": lil_ucb.build,
+    "top-two": top_two.build,
     "sequential-halving": sequential_halving.build,
     "successive-rejects": successive_rejects.build,
     "clucb": clucb.build,

@@ -35,3 +35,26 @@ def student_quantile(p: float, degrees: int) -> float:
     """
     x = beta_quantile(degrees / 2, 0.5, 2 * (1 - p))
     return math.sqrt(degrees * (1 - x) / x)
+
+
+def half_width(count: float, proxy: float, error: float, tightest: float = 100.0) -> float:
+    """How far the mean of `count` estimates is from the truth at most: at every count at once, but for `error`.
+
+    Robbins, "Statistical methods related to the law of the iterated logarithm", 1970; Howard, Ramdas, McAuliffe and
+    Sekhon, "Time-uniform, nonparametric, nonasymptotic confidence sequences", Annals of Statistics 2021.
+
+    *Proof.* Estimates with mean m are sub-Gaussian with a variance `proxy`. So, with S their sum, n their count and
+    V = n proxy, exp(l (S - n m) - l^2 V / 2) is a supermartingale for every l, and so is its mean over a normal l of
+    variance 1/r: sqrt(r / (V + r)) exp((S - n m)^2 / (2 (V + r))). By Ville's inequality it ever reaches 1/error with
+    probability at most `error`. Where a quieter report x counts for w of one, its proxy is proxy/w; S and n grow by w x
+    and w, and the proof holds as it is. Who is asked may depend on everything heard before.
+
+    Valid at all counts whatever `tightest` is, and about as tight as it can be at that many reports. At 100 and error
+    0.05 it is 3 to 4.2 standard errors from 100 to a million reports; a larger number would make it much wider before.
+
+    >>> [round(half_width(count, 0.25, 0.05) / math.sqrt(0.25 / count), 2) for count in (10.0, 1e2, 1e4, 1e6)]
+    [3.76, 3.04, 3.58, 4.17]
+    """
+    depth = -2 * math.log(error)
+    spread, r = count * proxy, tightest * proxy / (depth + math.log(depth) + 1)
+    return math.sqrt((spread + r) * (depth + math.log1p(spread / r))) / count
