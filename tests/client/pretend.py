@@ -130,6 +130,7 @@ class Server:
             "explore": 0.0,
             "anchor": np.full(d, 0.1),
             "clip": 0.5,
+            "by_anchor": 0.0,
         }
         kind = MODELS[offers.model]
         return Response(200, {}, model_body(offers.model, kind(*(parts[name] for name in kind._fields))))
