@@ -13,6 +13,7 @@ from sottovoce.catalogue.task_file import load_task_file
 from sottovoce.lab.try_data.logs import surprise
 from sottovoce.lab.try_data.question import Asked, question_of
 from sottovoce.lab.try_data.task_text import task_text
+from sottovoce.lab.try_data.trial import WINDOWS, Outcome, Trial, cells_for, range_of, verdicts
 from sottovoce.protocol.contract import ByModel
 from sottovoce.protocol.fields import Category, Flag, Number
 from sottovoce.sim.random import simulation_key
@@ -98,7 +99,7 @@ def write_log(path: Path, *, propensity: bool = True) -> None:
 
 @jax.jit
 def replayed(world: Logged, rule: jax.Array, key: jax.Array) -> jax.Array:
-    """The mean reward of 20,000 people under a rule: the action of the young, and of the old."""
+    """The mean reward of 5,000 people under a rule: the action of the young, and of the old."""
 
     def one(key: jax.Array) -> jax.Array:
         first, second = jax.random.split(key)
@@ -106,7 +107,7 @@ def replayed(world: Logged, rule: jax.Array, key: jax.Array) -> jax.Array:
         act = lambda shown, key: rule[(shown[0, 1] > 0).astype(int)]  # noqa: E731
         return world.outcome(*meet(world, jnp.asarray(0), first, second, act), key)
 
-    return jnp.mean(jax.vmap(one)(jax.random.split(key, 20_000)))
+    return jnp.mean(jax.vmap(one)(jax.random.split(key, 5000)))
 
 
 def test_replay_gives_the_value_of_a_rule_that_was_not_the_logged_one(tmp_path: Path):
@@ -118,7 +119,7 @@ def test_replay_gives_the_value_of_a_rule_that_was_not_the_logged_one(tmp_path: 
         value = lambda world, rule: (float(replayed(world, jnp.array(rule), simulation_key(1))) + 1) / 2  # noqa: E731
         found = [value(world, rule) for rule in ((0, 0), (1, 0), (0, 1))]
         naive = value(careless, (0, 0))
-    allowed = 4.9 * 0.5 / np.sqrt(20_000)
+    allowed = 4.9 * 0.5 / np.sqrt(5000)
     np.testing.assert_allclose(found, [(0.1 + 0.9) / 2, (0.6 + 0.9) / 2, (0.1 + 0.4) / 2], atol=allowed)
     assert naive == pytest.approx(0.2 * 0.1 + 0.8 * 0.9, abs=allowed)  # those who were logged with `a` are mostly old
 
@@ -162,6 +163,7 @@ LOG = "age,action,reward\n" + "".join(f"{20 + i % 7},{'ab'[i % 2]},{i % 5}\n" fo
         ("a,b\n", "--label b", "data.csv has no rows below its headings"),
         ("a;b\n1;2\n", "--label b", "has one column, 'a;b'; save it with commas between the cells"),
         ("a,b\n1,2,3\n4,5\n", "--label b", "a row has more cells than there are headings"),
+        ("a,b,a\n1,2,3\n", "--label b", "data.csv has two columns that are called 'a'"),
         (SHOPS, "", "name the column of right answers with --label, or for a log --action and --reward; columns: age"),
         (SHOPS, "--label baskt", "unknown column 'baskt'; choose one of: age, basket, member, shop, year (did you"),
         (SHOPS, "--label basket --ignore agee", "unknown column 'agee'"),
@@ -209,6 +211,37 @@ def test_a_misspelt_example_is_recognised_and_one_without_its_package_says_what_
     assert "pip install 'sottovoce[data]'" in " ".join(refused("try", "iris").split())
 
 
+# --- the verdict ------------------------------------------------------------------------------------------------------
+
+
+def verdict(*last: float, plain: float = 0.9) -> str:
+    """What is said of runs that reach these rewards, where always `bread` gives 0.5."""
+    question = question_of(Asked("shops.csv", label="basket", people=1000))
+    _, (private, no_privacy) = cells_for(question, [2.0], len(last))
+    learned = (float(np.mean(last)) - 0.5) / (plain - 0.5)
+    windows = np.ones((len(last), WINDOWS))
+    outcomes = [
+        Outcome(private, np.arange(WINDOWS), windows, range_of(np.array(last)), range_of(np.array(last)), learned),
+        Outcome(no_privacy, np.arange(WINDOWS), windows, *[range_of(np.array([plain]))] * 2, 1.0),
+    ]
+    (sentence,) = verdicts(Trial(question, len(last), outcomes))
+    return sentence
+
+
+def test_the_verdict_is_a_plain_sentence(shops: Path):
+    assert verdict(0.8, 0.82) == (
+        "At epsilon 2 it would have worked: 0.810 a person at the end instead of 0.500 (always 'bread'), "
+        "78% of what it learns without privacy."
+    )
+    assert verdict(0.95, 0.45).startswith(
+        "At epsilon 2 it would have helped a little: 0.700 a person"
+    )  # one run did not
+    assert verdict(0.6, 0.6).startswith("At epsilon 2 it would have helped a little")  # a quarter was learned
+    not_worked = "At epsilon 2 it would not have worked: no better than the best fixed action with 1,000 people."
+    assert verdict(0.5, 0.4) == not_worked
+    assert verdict(0.5, 0.5, plain=0.49).startswith("The fields do not help here: the learner reaches 0.490 without")
+
+
 # --- from end to end -------------------------------------------------------------------------------------------------
 
 
@@ -218,7 +251,7 @@ def test_a_table_is_tried_from_end_to_end_and_again_with_its_task_file(tmp_path:
     ages = draw.uniform(20, 60, 60)
     (tmp_path / "us.csv").write_text("age,buys\n" + "".join(f"{a:.1f},{'tea' if a > 45 else 'rum'}\n" for a in ages))
     small = ("--people", "2000", "--seeds", "2", "--epsilon", "8", "--json", "o.json")
-    said = typed("try", "us.csv", "--label", "buys", *small, cwd=tmp_path)
+    said = typed("try", "us.csv", "--label", "buys", *small, "--learner", "scale-free", cwd=tmp_path)
     rows = json.loads((tmp_path / "o.json").read_text())["rows"]
     assert [row["who"] for row in rows] == ["epsilon 8", "no privacy", "best fixed action", "uniform play"]
     private, plain, best, uniform = rows
@@ -242,7 +275,7 @@ def test_a_table_is_tried_from_end_to_end_and_again_with_its_task_file(tmp_path:
 def test_a_log_is_tried_from_end_to_end(tmp_path: Path):
     write_log(tmp_path / "log.csv")
     columns = ("--action", "action", "--reward", "reward", "--propensity", "p")
-    small = ("--people", "1000", "--seeds", "2", "--epsilon", "8", "--json", "o.json", "--learner", "linucb")
+    small = ("--people", "1000", "--seeds", "2", "--epsilon", "8", "--json", "o.json", "--learner", "scale-free")
     said = " ".join(typed("try", "log.csv", *columns, *small, cwd=tmp_path).split())
     assert "about one row in 5 counts" in said
     assert "The range of the reward, 0 to 1, was taken from the table" in said

@@ -11,7 +11,10 @@ def rows_of(path: Path) -> Iterator[dict[str, str]]:
     """The rows below the headings; a cell that a row lacks is empty, cells beyond the headings are in `(more)`."""
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
-            yield from csv.DictReader(file, restval="", restkey="(more)")
+            rows = csv.DictReader(file, restval="", restkey="(more)")
+            if twice := {name for name in rows.fieldnames or () if list(rows.fieldnames or ()).count(name) > 1}:
+                raise ConfigurationError(f"{path} has two columns that are called {min(twice)!r}")
+            yield from rows
     except OSError as error:
         raise ConfigurationError(f"cannot read {path}: {error.strerror}") from error
     except UnicodeDecodeError as error:

@@ -38,7 +38,7 @@ class Answers(NamedTuple):
 
 
 def columns_of(path: str) -> Columns:
-    """The columns of a CSV file, or of a table that comes with scikit-learn."""
+    """The columns of a CSV file, or of a table that comes with scikit-learn; one without a heading is left out."""
     if not Path(path).exists():
         if path in EXAMPLES:
             return _example(path)
@@ -47,13 +47,14 @@ def columns_of(path: str) -> Columns:
     columns: Columns = {}
     for row in rows_of(Path(path)):
         for name, cell in row.items():
-            columns.setdefault(name or "", []).append(cell)
+            columns.setdefault(name, []).append(cell)
+    columns.pop("", None)
     if not columns:
         raise ConfigurationError(f"{path} has no rows below its headings")
     if len(columns) == 1 and any(mark in (only := next(iter(columns))) for mark in ";\t"):
         raise ConfigurationError(f"{path} has one column, {only!r}; save it with commas between the cells")
-    if len({len(cells) for cells in columns.values()}) > 1:
-        raise ConfigurationError(f"{path}: a row has more cells than there are headings, or two headings are alike")
+    if "(more)" in columns:
+        raise ConfigurationError(f"{path}: a row has more cells than there are headings")
     return columns
 
 

@@ -5,9 +5,9 @@ whoever the person was. That is an assumption, and a table can show that it is w
 would count rewards of people who are unlike the others.
 
 The test, for each field: if actions do not depend on it, rows * trace((Y'Y)^-1 Y'X (X'X)^-1 X'Y) of the centred columns
-is about chi-squared (Pillai's trace), where X are the coordinates of the field and Y says which action it was. By Wilson
-and Hilferty (1931) its cube root is about normal. A log of independent actions is refused with a chance of 1e-6, shared
-among its fields. Only dependence that is linear in the coordinates of one field is seen.
+is about chi-squared (Pillai's trace), where X are the coordinates of the field and Y says which action it was. By
+Wilson and Hilferty (1931) its cube root is about normal. A log of independent actions is refused with a chance of 1e-6,
+shared among its fields. Only dependence that is linear in the coordinates of one field is seen.
 """
 
 import math

@@ -67,19 +67,26 @@ class Question(NamedTuple):
     notes: tuple[str, ...]
 
 
-def recommended(dimension: int) -> tuple[str, str]:
-    """The learner for a few fixed actions and people with so many features in all, and why: the one place that decides.
+NARROW, WIDE = 12, 64
+"""Up to so many coordinates linucb is taken for right answers, and for a log; see experiments/tuning/tables.py."""
 
-    >>> recommended(12)[0], recommended(650)[0]
-    ('linucb', 'scale-free')
+
+def recommended(dimension: int, *, log: bool) -> tuple[str, str]:
+    """The learner for a few fixed actions and so many coordinates in all, and why: the one place that decides.
+
+    `scale-free` is greedy. Where one action is right and the others give nothing it moves on by itself, and in made-up
+    tables of more than some twelve coordinates it learns more than linucb from the same people. Where all actions give
+    something it stays with the first good one, so for a log linucb is taken as long as its report (the square of the
+    coordinates) can be computed.
+
+    >>> recommended(12, log=False)[0], recommended(650, log=False)[0], recommended(50, log=True)[0]
+    ('linucb', 'scale-free', 'linucb')
     """
-    if dimension <= WIDE:
-        return "linucb", "recommended for a few fixed actions and people with fields: it explores"
-    return "scale-free", f"{dimension} coordinates: linucb learns a matrix of their products, which takes more people"
-
-
-WIDE = 12
-"""Coordinates up to which linucb is taken; see experiments/tuning/tables.py."""
+    if dimension <= (WIDE if log else NARROW):
+        return "linucb", "as recommended for a few fixed actions and people with fields: it explores"
+    if log:
+        return "scale-free", f"because linucb cannot carry {dimension} coordinates; it may stay with a good action"
+    return "scale-free", f"because linucb needs more people for {dimension} coordinates"
 
 
 def question_of(asked: Asked) -> Question:
@@ -105,14 +112,14 @@ def question_of(asked: Asked) -> Question:
         notes.append("There are few rows for so many fields: rows come again and again and may be learned by heart.")
     if asked.label:
         world, known = _labelled(people, answers, contract.reward)
-        name = f"{asked.label} of {Path(asked.path).stem}"
+        name = f"{Path(asked.path).stem}, which {asked.label}"
     else:
         p = given_propensities(columns, asked.propensity) if asked.propensity else None
         p = overall_shares(fields, columns, answers) if p is None else p
         world, known = _logged(people, answers, _checked(columns, asked.reward, reward), p, contract.reward)
         assumed = "" if asked.propensity else "; actions are taken as drawn with their overall share"
         notes.append(f"Replay: about one row in {1 / p.min():.3g} counts{assumed}.")
-        name = f"{asked.reward} in {Path(asked.path).stem}"
+        name = f"{Path(asked.path).stem}, {asked.reward} by {asked.action}"
     return Question(name, rows, file, contract, world, known, tuple(notes))
 
 
@@ -170,7 +177,7 @@ def _checked(columns: Columns, name: str, reward: Reward) -> NDArray[np.float64]
 
 def _guessed(asked: Asked, answers: Answers, fields: Mapping[str, Field], reward: Reward) -> tuple[TaskFile, list[str]]:
     """The task of a table, and what was guessed."""
-    learner, why = recommended(width_of(fields) * len(answers.names))
+    learner, why = recommended(width_of(fields) * len(answers.names), log=bool(asked.action))
     notes = [RANGES] if any(isinstance(field, Number) for field in fields.values()) else []
     if not asked.learner:
         notes.insert(0, f"Learner {learner}, {why}.")

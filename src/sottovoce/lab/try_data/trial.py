@@ -14,7 +14,8 @@ from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.sim.batch import Progress
 
 ENOUGH = 0.5
-"""It worked if at least this much was learned of what can be learned, and more than the best fixed action gives."""
+"""It worked if at least this share of what the learner learns without privacy was learned, and in every run more than
+the best fixed action gives."""
 WINDOWS = 50
 """Points of a curve: each is the mean reward of so large a part of the people."""
 
@@ -113,7 +114,7 @@ def range_of(values: NDArray[np.float64]) -> Range:
 
 
 def worked(outcome: Outcome, known: Known) -> bool:
-    """In every run more than the best fixed action gives, and at least half of what can be learned."""
+    """In every run more than the best fixed action gives, and at least half of what is learned without privacy."""
     return outcome.last.low > known.best and outcome.learned >= ENOUGH
 
 
@@ -131,9 +132,11 @@ def verdicts(trial: Trial) -> list[str]:
 def _verdict(outcome: Outcome, known: Known, people: str) -> str:
     reward = f"{outcome.last.mean:.3f} a person at the end instead of {known.best:.3f} (always {known.best_action!r})"
     if worked(outcome, known):
-        return f"At {outcome.who} it would have worked: {reward}, {outcome.learned:.0%} of what can be learned."
+        return (
+            f"At {outcome.who} it would have worked: {reward}, {outcome.learned:.0%} of what it learns without privacy."
+        )
     if outcome.last.mean > known.best:
-        return f"At {outcome.who} it would have helped a little: {reward}. It needs more than {people}."
+        return f"At {outcome.who} it would have helped a little: {reward}. With more than {people} it may work."
     return f"At {outcome.who} it would not have worked: no better than the best fixed action with {people}."
 
 
