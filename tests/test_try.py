@@ -119,6 +119,7 @@ def test_replay_gives_the_value_of_a_rule_that_was_not_the_logged_one(tmp_path: 
         value = lambda world, rule: (float(replayed(world, jnp.array(rule), simulation_key(1))) + 1) / 2  # noqa: E731
         found = [value(world, rule) for rule in ((0, 0), (1, 0), (0, 1))]
         naive = value(careless, (0, 0))
+        assert np.isnan(value(dataclasses.replace(world, actions=np.zeros(100, int)), (1, 1)))  # nobody was given b
     allowed = 4.9 * 0.5 / np.sqrt(5000)
     np.testing.assert_allclose(found, [(0.1 + 0.9) / 2, (0.6 + 0.9) / 2, (0.1 + 0.4) / 2], atol=allowed)
     assert naive == pytest.approx(0.2 * 0.1 + 0.8 * 0.9, abs=allowed)  # those who were logged with `a` are mostly old
@@ -170,7 +171,7 @@ LOG = "age,action,reward\n" + "".join(f"{20 + i % 7},{'ab'[i % 2]},{i % 5}\n" fo
         (SHOPS, "--label year", "column 'year' says '7' in every row; there must be two actions or more"),
         (SHOPS, "--label basket --reward age", "--label is for a table of right answers, --action and --reward for a"),
         (SHOPS.replace("20,yes", ",yes"), "--label basket", "column 'age' has no value in 1 of 4 rows: fill them in"),
-        (SHOPS.replace("20,yes", "NA,yes"), "--label basket", "leave the column out with --ignore 'age'"),
+        (SHOPS.replace("20,yes", "NA,yes"), "--label basket", "or leave the column out with --ignore"),
         (SHOPS, "--label basket --people 10", "people must be at least 100, got 10"),
         (SHOPS, "--label basket --seeds 0", "seeds must be at least 1, got 0"),
         (SHOPS, "--label basket --epsilon -1", "epsilon must be a positive finite number, got -1.0"),

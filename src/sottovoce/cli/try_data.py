@@ -7,6 +7,7 @@ import msgspec
 import typer
 
 from sottovoce.cli.output import JsonFile, folder, progress_bar, say, table_of, words, write_rows
+from sottovoce.privacy.mechanisms import LARGEST_EPSILON
 from sottovoce.protocol.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ def _write_task(path: Path, trial: "Trial", source: str) -> str:
     if path.exists():
         return f"{path} (an earlier one, left as it is)"
     enough = [o.cell.task.epsilon for o in trial.private if worked(o, trial.question.known)]
+    enough = [epsilon for epsilon in enough if epsilon <= LARGEST_EPSILON]
     file = trial.question.file
     if enough:
         spent = msgspec.structs.replace(file.privacy, epsilon=enough[0], lifetime=10 * enough[0])

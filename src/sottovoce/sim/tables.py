@@ -58,15 +58,15 @@ def columns_of(path: str) -> Columns:
     return columns
 
 
-def check_columns(columns: Columns, names: Iterable[str]) -> None:
-    """Refuse a name that is no column, and a column with missing values."""
+def check_columns(columns: Columns, names: Iterable[str], otherwise: str = "") -> None:
+    """Refuse a name that is no column, and a column with missing values; `otherwise` is what else can be done."""
     for name in names:
         if name not in columns:
             raise UnknownName("column", name, columns)
         if missing := sum(cell.strip().lower() in MISSING for cell in columns[name]):
             raise ConfigurationError(
-                f"column {name!r} has no value in {missing:,} of {len(columns[name]):,} rows: fill them in, remove "
-                f"these rows, or leave the column out with --ignore {name!r}"
+                f"column {name!r} has no value in {missing:,} of {len(columns[name]):,} rows: fill them in, or remove "
+                f"these rows{otherwise}"
             )
 
 
@@ -94,7 +94,7 @@ def guessed_fields(columns: Columns, without: Iterable[str] = ()) -> dict[str, F
     {'age': Number(low=20.0, high=31.5), 'member': Flag(), 'shop': Category(values=('a', 'b'))}
     """
     chosen = [name for name in columns if name not in set(without)]
-    check_columns(columns, chosen)
+    check_columns(columns, chosen, ", or leave the column out with --ignore")
     guessed = {name: _guess(name, sorted(set(columns[name]))) for name in chosen if len(set(columns[name])) > 1}
     if not guessed:
         raise ConfigurationError("no column is left that says anything about a person")

@@ -41,7 +41,7 @@ def setting_of(trial: Trial) -> str:
 def draw_rewards(trial: Trial) -> Figure:
     """Mean reward over people: each budget and no privacy, over the best fixed action and uniform play."""
     figure, (panel,) = panels(1, (7.8, 4.4))
-    known, greens = trial.question.known, CHOSEN[: len(trial.private)][::-1]
+    known, greens = trial.question.known, (CHOSEN * 9)[: len(trial.private)][::-1]
     for outcome, colour in zip(trial.outcomes, [*greens, NO_PRIVACY], strict=True):
         bands = [range_of(column) for column in outcome.windows.T]
         panel.plot(outcome.people, [band.mean for band in bands], color=colour, linewidth=2, label=outcome.who)

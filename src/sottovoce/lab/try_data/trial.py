@@ -12,6 +12,7 @@ from sottovoce.lab.study.file import study_of
 from sottovoce.lab.try_data.question import Known, Question
 from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.sim.batch import Progress
+from sottovoce.sim.worlds.logged import Logged
 
 ENOUGH = 0.5
 """It worked if at least this share of what the learner learns without privacy was learned, and in every run more than
@@ -76,8 +77,10 @@ def trial_of(question: Question, epsilon: Sequence[float], seeds: int, progress:
     study, cells = cells_for(question, epsilon, seeds)
     try:
         results = {result.cell.name: result for result in run_cells(study, cells, progress)}
-    except ArithmeticError:
-        raise ConfigurationError(SPARSE) from None
+    except ArithmeticError as error:
+        if not isinstance(question.world, Logged):
+            raise
+        raise ConfigurationError(SPARSE) from error
     if any(np.isnan(result.regret).any() for result in results.values()):
         raise ConfigurationError(SPARSE)
     plain = _windows(question, results[cells[-1].name])[:, -WINDOWS // 10 :].mean()
