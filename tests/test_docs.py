@@ -33,6 +33,11 @@ LIVE = ROOT / "docs" / "live.md"
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
+TRIED = {
+    "customers.csv": "age,member,plan\n20,yes,small\n30,no,large\n",
+    "log.csv": "age,shown,clicked,probability\n20,a,1,0.5\n30,b,0,0.5\n",
+}
+"""The tables of docs/try.md."""
 NEED_A_SERVER = [["sottovoce", name] for name in ("devices", "inspect", "serve", "task")]
 
 
@@ -123,6 +128,11 @@ def test_the_skeleton_for_contributors_is_an_algorithm(monkeypatch: pytest.Monke
 # --- commands --------------------------------------------------------------------------------------------------------
 
 
+def nothing_is_tried(question: Any, epsilon: Any, seeds: int, progress: Any) -> Any:
+    """Where `sottovoce try` would start to compute."""
+    raise SystemExit(0)
+
+
 def nothing_happens(study: Study, cells: list[Cell], *_: Any) -> Iterator[CellResult]:
     """What a plan would compute."""
     seeds = np.ones(study.seeds)
@@ -139,9 +149,12 @@ def test_the_commands_of_a_page_are_understood(page: Path, tmp_path: Path, monke
     monkeypatch.setattr(simulate, "run", lambda study, *_, **__: understood.extend(cells_of(study)))
     monkeypatch.setattr(audit, "audit_all", lambda subjects, *_, **__: understood.extend(subjects) or iter(()))
     monkeypatch.setattr(importlib.import_module("sottovoce.lab.plan"), "run_cells", nothing_happens)
+    monkeypatch.setattr(importlib.import_module("sottovoce.lab.try_data.trial"), "trial_of", nothing_is_tried)
     table1 = importlib.import_module("sottovoce.lab.table1.measure")
     monkeypatch.setattr(table1, "measure", lambda **_: iter(()))
     data = made_up_ratings(tmp_path / "ml-100k" / "u.data")
+    for name, text in TRIED.items():
+        (tmp_path / name).write_text(text)
     monkeypatch.setattr(importlib.import_module("sottovoce.sim.ratings"), "_in_recbole", lambda: data)
     monkeypatch.setattr(importlib.import_module("sottovoce.sim.ratings"), "_recbole", lambda: "nothing real")
     still = lambda features, theta, rounds, progress: Replay(np.zeros(rounds), np.zeros(rounds))  # noqa: E731

@@ -31,6 +31,9 @@ def world(request: pytest.FixtureRequest, tmp_path: Path):
     if name == "digits":
         pytest.importorskip("sklearn")
         shape = {"arms": 5, "dimension": 20}
+    if name == "table":
+        (tmp_path / "table.csv").write_text("x,y,who\n" + "".join(f"{i},{i * i},{'abcde'[i % 5]}\n" for i in range(20)))
+        shape, options = {"arms": 5, "dimension": 15}, {"path": str(tmp_path / "table.csv"), "label": "who"}
     with jax.enable_x64(True):
         yield world_for(world_of(name, **shape, **options), simulation_key(1))
 

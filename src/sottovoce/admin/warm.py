@@ -1,10 +1,9 @@
 """A table of public or consented answers, encoded here and sent to a server before its first report."""
 
-import csv
-from collections.abc import Iterator
 from pathlib import Path
 
 from sottovoce.admin.remote import Remote
+from sottovoce.catalogue.table_file import rows_of
 from sottovoce.catalogue.task import learning_of
 from sottovoce.protocol.contract import ByModel, Contract
 from sottovoce.protocol.errors import BadInput, ConfigurationError, Refused
@@ -15,7 +14,7 @@ from sottovoce.users.warm import Answer, answers_of, warm_rows
 def load_answers(path: Path, contract: Contract) -> list[Answer]:
     """The rows of a CSV file, checked; every error names the file."""
     try:
-        found = answers_of(contract, _rows(path))
+        found = answers_of(contract, rows_of(path))
     except BadInput as error:
         raise ConfigurationError(f"{path}: {error}") from error
     if not found:
@@ -39,15 +38,3 @@ def send_answers(remote: Remote, contract: Contract, answers: list[Answer]) -> i
         except Refused as error:
             raise Refused(f"{contract.id} was created, but it was not started from the answers: {error}") from error
     return kept
-
-
-def _rows(path: Path) -> Iterator[dict[str, str]]:
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            yield from csv.DictReader(file, restval="", restkey="(more)")
-    except OSError as error:
-        raise ConfigurationError(f"cannot read {path}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise ConfigurationError(f"{path} is not UTF-8 text; save it as 'CSV UTF-8'") from error
-    except csv.Error as error:
-        raise ConfigurationError(f"{path} is not a CSV file: {error}") from error

@@ -7,10 +7,13 @@ from pathlib import Path
 from typing import Annotated, NoReturn
 
 COMMANDS = (
-    "algorithms", "plan", "simulate", "audit", "reproduce", "shuffle",
+    "algorithms", "plan", "try_data", "simulate", "audit", "reproduce", "shuffle",
     "init", "serve", "task", "devices", "demo", "inspect",
 )  # fmt: skip
 """In the order of `--help`; each is the function, or the group of commands, of this name in the file of this name."""
+
+SPOKEN = {"try_data": "try"}
+"""Commands whose name is a word of Python, which a function cannot have."""
 
 EXTRAS = {
     "parquet": ("pyarrow",),
@@ -89,7 +92,7 @@ def _run() -> None:
         if isinstance(command, typer.Typer):
             app.add_typer(command, name=name)
         else:
-            app.command()(command)
+            app.command(SPOKEN.get(name))(command)
     try:
         app()
     except SottovoceError as error:

@@ -14,7 +14,7 @@ from sottovoce.engine.step import Answer, learn, start
 from sottovoce.learners.base import choose
 from sottovoce.sim.gates import Gates
 from sottovoce.sim.random import round_keys
-from sottovoce.sim.worlds.base import shown_of
+from sottovoce.sim.worlds.base import meet, shown_of
 from sottovoce.users import LocalUser
 
 
@@ -96,9 +96,9 @@ def answer(
     """Offer, choice, outcome, private report: what the server is told of it, and the regret of the choice."""
     keys = round_keys(key, round)
     offer = learner.ask(carry.published if setting.lazy else carry.state, keys.ask)
-    context = world.visit(round, keys.visit)
+    act = lambda shown, key: setting.user.act(offer.public, shown, jax.random.uniform(key))  # noqa: E731
+    context, action = meet(world, round, keys.visit, keys.act, act)
     shown = shown_of(world, context)
-    action = setting.user.act(offer.public, shown, jax.random.uniform(keys.act))
     outcome = world.outcome(context, action, keys.outcome)
     message = setting.user.message(offer.public, shown, action, outcome)
     estimate, weight = gates.draw(message, keys.report)

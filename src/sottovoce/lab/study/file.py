@@ -11,8 +11,8 @@ from sottovoce.catalogue.algorithms import algorithm_of, needs_delta
 from sottovoce.catalogue.resolve import contract_of
 from sottovoce.catalogue.task import Task, learning_of, task
 from sottovoce.catalogue.task import task_of as task_of_contract
-from sottovoce.catalogue.task_file import load, load_task_file
-from sottovoce.protocol.contract import ByModel, contract_from
+from sottovoce.catalogue.task_file import TaskFile, load, load_task_file
+from sottovoce.protocol.contract import ByModel, Contract, contract_from
 from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.sim.worlds import World, actions_of, first_world, world_of, world_of_task
 from sottovoce.sim.worlds.people import people_of
@@ -78,29 +78,35 @@ def load_task_study(path: Path) -> StudyInWorlds:
     """The study that says how the learner of a live task would do; reports that come late are not part of it."""
     file = load_task_file(path)
     contract = contract_from(contract_of(file))
-    task, every = task_of_contract(contract), learning_of(contract).publish_every
     if isinstance(contract.offers, ByModel):
         name, world = "people", people_of(contract.offers)
         about = "people whose fields are uniform in their declared ranges, with a preference drawn for each run"
     else:
+        task = task_of_contract(contract)
         name, world = first_world(task.learner), world_of_task(task)
         about = f"the world {name!r} with its usual numbers"
-    study = Study(
+    study, every = study_of(file, contract, name), learning_of(contract).publish_every
+    note = f"Task {file.id}: {about}; a model every {every:,} reports, every report in time."
+    return StudyInWorlds(study, {name: world}, note)
+
+
+def study_of(file: TaskFile, contract: Contract, world: str) -> Study:
+    """The learner of a live task, in the world of this name."""
+    task = task_of_contract(contract)
+    return Study(
         title=file.title,
         learner=task.learner,
         preset=task.preset,
-        world=[name],
+        world=[world],
         arms=task.arms,
         dimension=task.dimension,
         region=task.region,
         epsilon=[task.epsilon],
         delta=file.privacy.delta,
         rounds=task.rounds,
-        publish_every=every,
+        publish_every=learning_of(contract).publish_every,
         tuning=file.tuning,
     )
-    note = f"Task {file.id}: {about}; a model every {every:,} reports, every report in time."
-    return StudyInWorlds(study, {name: world}, note)
 
 
 def worlds_of(study: Study) -> dict[str, World]:

@@ -43,7 +43,7 @@ def write_report(folder: Path, study: Study, results: Sequence[CellResult]) -> P
             f"<h1>{html.escape(title)}</h1><p class='lead'>{html.escape(_setting(study))} {_trust(cells)}</p>",
             *sections,
             "<h2>What each person is promised</h2><ul>",
-            *dict.fromkeys(_promise(cell) for cell in cells if cell.private),
+            *dict.fromkeys(promise_of(cell) for cell in cells if cell.private),
             f"</ul>{footer(f'Simulated with seed {study.seed}.', *notices_of(cells))}",
         ]
     )
@@ -99,7 +99,7 @@ def _answer_table(results: Sequence[CellResult]) -> str:
     return _table("The answers", columns, results, cells, ANSWER_NOTE)
 
 
-def _promise(cell: Cell) -> str:
+def promise_of(cell: Cell) -> str:
     """What one person is promised, and what it is worth."""
     if not cell.reports:
         return f"<li><b>{html.escape(cell.label)}</b>: {PROMISED[algorithm_of(cell.task.learner).trust]}</li>"

@@ -15,6 +15,7 @@ from sottovoce.sim.worlds.convex import Absolute, Plane, Quadratic
 from sottovoce.sim.worlds.digits import digits_of
 from sottovoce.sim.worlds.linear import CONTEXTS, Binary, Linear, Poisson
 from sottovoce.sim.worlds.movielens import movielens_of
+from sottovoce.sim.worlds.table import table_of
 
 WORLDS: dict[str, Any] = {
     "arms": Arms,
@@ -27,6 +28,7 @@ WORLDS: dict[str, Any] = {
     "absolute": Absolute,
     "movielens": movielens_of,
     "digits": digits_of,
+    "table": table_of,
     "plane": Plane,
 }
 

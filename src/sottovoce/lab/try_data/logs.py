@@ -1,0 +1,69 @@
+"""What must be known of a log before it can be replayed: how likely each logged action was.
+
+With a column of probabilities they are taken from it. Without one, actions are taken as drawn with their overall share,
+whoever the person was. That is an assumption, and a table can show that it is wrong: then it is refused, because replay
+would count rewards of people who are unlike the others.
+
+The test, for each field: if actions do not depend on it, rows * trace((Y'Y)^-1 Y'X (X'X)^-1 X'Y) of the centred columns
+is about chi-squared (Pillai's trace), where X are the coordinates of the field and Y says which action it was. By
+Wilson and Hilferty (1931) its cube root is about normal. A log of independent actions is refused with a chance of 1e-6,
+shared among its fields. Only dependence that is linear in the coordinates of one field is seen.
+"""
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.privacy.special import normal_quantile
+from sottovoce.protocol.errors import ConfigurationError
+from sottovoce.protocol.fields import Field
+from sottovoce.sim.tables import Answers, Columns, encoded, numbers_of
+
+FALSE_ALARM = 1e-6
+LEAST = 0.001
+"""Smaller probabilities are refused: one row in a thousand would count."""
+
+
+def given_propensities(columns: Columns, name: str) -> NDArray[np.float64]:
+    """The column that says with what probability each logged action was chosen."""
+    found = numbers_of(columns, name)
+    if found.min() <= 0 or found.max() > 1:
+        raise ConfigurationError(
+            f"column {name!r} must hold probabilities above 0 and up to 1, got {found.min():g} to {found.max():g}"
+        )
+    if found.min() < LEAST:
+        raise ConfigurationError(
+            f"the smallest probability in column {name!r} is {found.min():g}; below {LEAST:g} too few rows would count"
+        )
+    return found
+
+
+def overall_shares(fields: Mapping[str, Field], columns: Columns, actions: Answers) -> NDArray[np.float64]:
+    """The share of each row's action among all rows; refused where actions clearly depend on a field."""
+    farthest = -normal_quantile(FALSE_ALARM / len(fields))
+    for name, field in fields.items():
+        if surprise(encoded({name: field}, columns)[:, 1:], actions) > farthest:
+            raise ConfigurationError(
+                f"in this log the action depends on {name!r}, so its overall share is not its probability; name the "
+                f"column that holds the probabilities with --propensity, or replay a log in which actions were random"
+            )
+    return (np.bincount(actions.places) / len(actions.places))[actions.places]
+
+
+def surprise(coordinates: NDArray[np.float64], actions: Answers) -> float:
+    """How many deviations these coordinates and the actions are from independence."""
+    x, y = (_whitened(part) for part in (coordinates, np.eye(len(actions.names))[actions.places]))
+    freedom = x.shape[1] * y.shape[1]
+    if not freedom:
+        return 0.0
+    statistic = len(x) * float(np.sum((x.T @ y) ** 2))
+    spread = 2 / (9 * freedom)
+    return ((statistic / freedom) ** (1 / 3) - (1 - spread)) / math.sqrt(spread)
+
+
+def _whitened(columns: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Orthonormal columns that span the centred ones."""
+    left, lengths, _ = np.linalg.svd(columns - columns.mean(axis=0), full_matrices=False)
+    return left[:, lengths > 1e-9 * max(lengths.max(initial=0.0), 1e-300)]

@@ -1,0 +1,80 @@
+"""The page of a trial: the verdict, mean reward over people, the table, and what each person is promised."""
+
+import html
+from pathlib import Path
+
+from matplotlib.figure import Figure
+
+from sottovoce.lab.study.page import promise_of
+from sottovoce.lab.try_data.trial import Trial, range_of, remarks, verdicts
+from sottovoce.report.figure import CHOSEN, DOTTED, NO_PRIVACY, UNIFORM, grid, headline, panels, svg_of
+from sottovoce.report.page import footer, table, whole_page
+
+NOTE = """Last tenth: of the people who come last, the mean of all runs, then the lowest and the highest. Learned: the
+share of the way from uniform play to the same learner without privacy, in the last tenth. Bands: all runs."""
+HEADINGS = ("mean reward of a person", "last tenth", "all runs", "over all", "learned")
+
+
+def table_rows(trial: Trial) -> list[tuple[str, ...]]:
+    """The table of a trial: each budget, no privacy, the best fixed action, uniform play."""
+    known, rows = trial.question.known, []
+    for outcome in trial.outcomes:
+        last, overall = outcome.last, outcome.overall
+        numbers = f"{last.mean:.3f}", f"{last.low:.3f} to {last.high:.3f}", f"{overall.mean:.3f}"
+        rows.append((outcome.who, *numbers, f"{outcome.learned:.0%}"))
+    for who, reward in ((f"always {known.best_action!r}", known.best), ("uniform play", known.uniform)):
+        share = (reward - known.uniform) / max(trial.plain.last.mean - known.uniform, 1e-300)
+        rows.append((who, f"{reward:.3f}", "", f"{reward:.3f}", f"{share:.0%}" if share < 10 else "-"))
+    return rows
+
+
+def setting_of(trial: Trial) -> str:
+    """What was tried, in a line."""
+    question = trial.question
+    file, offers = question.file, question.contract.offers
+    return (
+        f"{question.rows:,} rows, {len(file.actions)} actions, {len(file.fields)} fields "
+        f"({offers.dimension} coordinates); {file.learner}, {file.horizon:,} people, {trial.seeds} runs"
+    )
+
+
+def draw_rewards(trial: Trial) -> Figure:
+    """Mean reward over people: each budget and no privacy, over the best fixed action and uniform play."""
+    figure, (panel,) = panels(1, (7.8, 4.4))
+    known, greens = trial.question.known, (CHOSEN * 9)[: len(trial.private)][::-1]
+    for outcome, colour in zip(trial.outcomes, [*greens, NO_PRIVACY], strict=True):
+        bands = [range_of(column) for column in outcome.windows.T]
+        panel.plot(outcome.people, [band.mean for band in bands], color=colour, linewidth=2, label=outcome.who)
+        low, high = [band.low for band in bands], [band.high for band in bands]
+        panel.fill_between(outcome.people, low, high, color=colour, alpha=0.15, linewidth=0)
+    panel.axhline(known.best, color=UNIFORM, linewidth=1.6, label=f"always {known.best_action!r}")
+    panel.axhline(known.uniform, color=UNIFORM, linewidth=1.6, linestyle=DOTTED, label="uniform play")
+    panel.set(xlabel="people", ylabel="mean reward of a person", xlim=(0, trial.question.file.horizon))
+    panel.xaxis.set_major_formatter(lambda people, _: f"{people:,.0f}")
+    grid(panel)
+    panel.legend(frameon=False, fontsize=8.5, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    headline(figure, trial.question.name)
+    return figure
+
+
+def write_page(folder: Path, trial: Trial) -> Path:
+    """Write `report.html` and `reward.png`; returns the page."""
+    figure, name = draw_rewards(trial), f"Would it have worked? {trial.question.name}"
+    figure.savefig(folder / "reward.png", dpi=160)
+    sentences = "".join(f"<li>{html.escape(one)}</li>" for one in verdicts(trial))
+    notes = "".join(f"<li>{html.escape(one)}</li>" for one in remarks(trial))
+    chosen = range(len(trial.private))
+    body = "\n".join(
+        [
+            f"<h1>{html.escape(name)}</h1><p class='lead'>{html.escape(setting_of(trial))}.</p><ul>{sentences}</ul>",
+            f"<figure>{svg_of(figure)}</figure>",
+            f"<h2>Mean reward of a person</h2>{table(HEADINGS, table_rows(trial), chosen=chosen)}",
+            f"<p class='note'>{html.escape(NOTE)}</p><h2>What to know</h2><ul>{notes}</ul>",
+            "<h2>What each person is promised</h2><ul>",
+            *(promise_of(outcome.cell) for outcome in trial.private),
+            f"</ul>{footer('Simulated with seed 0.')}",
+        ]
+    )
+    page = folder / "report.html"
+    page.write_text(whole_page(name, body), encoding="utf-8")
+    return page

@@ -1,0 +1,166 @@
+"""The runs of a question, what each gave in mean reward, and the verdict in a sentence."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.lab.study.cells import Cell, CellResult, cells_of, notices_of, run_cells
+from sottovoce.lab.study.file import study_of
+from sottovoce.lab.try_data.question import Known, Question
+from sottovoce.protocol.errors import ConfigurationError
+from sottovoce.sim.batch import Progress
+from sottovoce.sim.worlds.logged import Logged
+
+ENOUGH = 0.5
+"""It worked if at least this share of what the learner learns without privacy was learned, and in every run more than
+the best fixed action gives."""
+WINDOWS = 50
+"""Points of a curve: each is the mean reward of so large a part of the people."""
+
+
+class Range(NamedTuple):
+    """A number of each run: the mean, the lowest and the highest."""
+
+    mean: float
+    low: float
+    high: float
+
+
+class Outcome(NamedTuple):
+    """One learner, in mean reward of a person."""
+
+    cell: Cell
+    people: NDArray[np.int64]
+    """The end of each window."""
+    windows: NDArray[np.float64]
+    """A row per seed, a column per window."""
+    last: Range
+    """In the last tenth."""
+    overall: Range
+    learned: float
+    """The share of the way from uniform play to the same learner without privacy, in the last tenth."""
+
+    @property
+    def who(self) -> str:
+        return f"epsilon {self.cell.task.epsilon:g}" if self.cell.private else "no privacy"
+
+
+class Trial(NamedTuple):
+    """What was tried, and what came of it: each budget, and the same learner without privacy at the end."""
+
+    question: Question
+    seeds: int
+    outcomes: list[Outcome]
+
+    @property
+    def private(self) -> list[Outcome]:
+        return self.outcomes[:-1]
+
+    @property
+    def plain(self) -> Outcome:
+        return self.outcomes[-1]
+
+
+def cells_for(question: Question, epsilon: Sequence[float], seeds: int) -> tuple[Any, list[Cell]]:
+    """The study, and its curves: the learner at every budget, and without privacy."""
+    study = study_of(question.file, question.contract, "table")
+    study = msgspec.structs.replace(study, epsilon=sorted(set(epsilon)), seeds=seeds)
+    cells = cells_of(study, {"table": question.world})
+    return study, [cell for cell in cells if cell.role in ("chosen", "non-private")]
+
+
+def trial_of(question: Question, epsilon: Sequence[float], seeds: int, progress: Progress | None = None) -> Trial:
+    """Run them."""
+    study, cells = cells_for(question, epsilon, seeds)
+    try:
+        results = {result.cell.name: result for result in run_cells(study, cells, progress)}
+    except ArithmeticError as error:
+        if not isinstance(question.world, Logged):
+            raise
+        raise ConfigurationError(SPARSE) from error
+    if any(np.isnan(result.regret).any() for result in results.values()):
+        raise ConfigurationError(SPARSE)
+    plain = _windows(question, results[cells[-1].name])[:, -WINDOWS // 10 :].mean()
+    return Trial(question, seeds, [_outcome(question, results[cell.name], float(plain)) for cell in cells])
+
+
+SPARSE = """\
+the log has too few rows for replay: a learner chose an action for people of whom no row with that action is there"""
+
+
+def _windows(question: Question, result: CellResult) -> NDArray[np.float64]:
+    """Mean reward in each window, on the scale of the table, from the regret against the highest reward."""
+    terms = question.contract.reward
+    ends = np.linspace(0, len(result.rounds), WINDOWS + 1).astype(int)
+    people, regret = np.append(0, result.rounds)[ends], np.pad(result.regret, ((0, 0), (1, 0)))[:, ends]
+    return terms.from_unit(terms.unit_high - np.diff(regret) / np.diff(people))
+
+
+def _outcome(question: Question, result: CellResult, plain: float) -> Outcome:
+    windows, uniform = _windows(question, result), question.known.uniform
+    people = result.rounds[np.linspace(0, len(result.rounds), WINDOWS + 1).astype(int)[1:] - 1]
+    last, overall = range_of(windows[:, -WINDOWS // 10 :].mean(axis=1)), range_of(windows.mean(axis=1))
+    learned = (last.mean - uniform) / (plain - uniform) if plain > uniform else 0.0
+    return Outcome(result.cell, people, windows, last, overall, learned)
+
+
+def range_of(values: NDArray[np.float64]) -> Range:
+    """The mean of one number per run, the lowest and the highest.
+
+    >>> range_of(np.array([1.0, 2.0, 6.0]))
+    Range(mean=3.0, low=1.0, high=6.0)
+    """
+    return Range(float(values.mean()), float(values.min()), float(values.max()))
+
+
+def worked(outcome: Outcome, known: Known) -> bool:
+    """In every run more than the best fixed action gives, and at least half of what is learned without privacy."""
+    return outcome.last.low > known.best and outcome.learned >= ENOUGH
+
+
+def verdicts(trial: Trial) -> list[str]:
+    """A plain sentence for each budget; one for all where the fields help nobody."""
+    known = trial.question.known
+    if trial.plain.last.mean <= known.best:
+        return [
+            f"The fields do not help here: the learner reaches {trial.plain.last.mean:.3f} without any privacy, and "
+            f"always {known.best_action!r} gives {known.best:.3f}. Try other columns, or a learner without fields."
+        ]
+    return [_verdict(outcome, known, f"{trial.question.file.horizon:,} people") for outcome in trial.private]
+
+
+def _verdict(outcome: Outcome, known: Known, people: str) -> str:
+    reward = f"{outcome.last.mean:.3f} a person at the end instead of {known.best:.3f} (always {known.best_action!r})"
+    if worked(outcome, known):
+        return (
+            f"At {outcome.who} it would have worked: {reward}, {outcome.learned:.0%} of what it learns without privacy."
+        )
+    if outcome.last.mean > known.best:
+        return f"At {outcome.who} it would have helped a little: {reward}. With more than {people} it may work."
+    return f"At {outcome.who} it would not have worked: no better than the best fixed action with {people}."
+
+
+def rows_of(trial: Trial) -> list[dict[str, Any]]:
+    """One row of the stable JSON contract for each learner, for the best fixed action and for uniform play."""
+    known, file = trial.question.known, trial.question.file
+    shared = {"task": file.id, "learner": file.learner, "people": file.horizon, "seeds": trial.seeds}
+    rows = []
+    for outcome in trial.outcomes:
+        epsilon = outcome.cell.task.epsilon if outcome.cell.private else None
+        numbers = {"last": outcome.last.mean, "last_low": outcome.last.low, "last_high": outcome.last.high}
+        numbers |= {"overall": outcome.overall.mean, "learned": outcome.learned, "worked": worked(outcome, known)}
+        rows.append(shared | {"who": outcome.who, "epsilon": epsilon} | numbers)
+    for who, reward in (("best fixed action", known.best), ("uniform play", known.uniform)):
+        rows.append(shared | {"who": who, "epsilon": None, "last": reward, "overall": reward})
+    return rows
+
+
+def remarks(trial: Trial) -> list[str]:
+    """What else must be said of the numbers."""
+    said = [*trial.question.notes, *notices_of([outcome.cell for outcome in trial.outcomes])]
+    if max(outcome.learned for outcome in trial.private) > 1.02:
+        said.append("More than 100 %: noise makes this learner try more actions than it does without.")
+    return said

@@ -1,0 +1,284 @@
+"""`sottovoce try`, a table of one's own: replay is right on average, rows are encoded as on a device, errors help."""
+
+import dataclasses
+import json
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from sottovoce.catalogue.task_file import load_task_file
+from sottovoce.lab.try_data.logs import surprise
+from sottovoce.lab.try_data.question import Asked, question_of
+from sottovoce.lab.try_data.task_text import task_text
+from sottovoce.lab.try_data.trial import WINDOWS, Outcome, Trial, cells_for, range_of, verdicts
+from sottovoce.protocol.contract import ByModel
+from sottovoce.protocol.fields import Category, Flag, Number
+from sottovoce.sim.random import simulation_key
+from sottovoce.sim.tables import Answers, answers_of, columns_of, encoded, guessed_fields
+from sottovoce.sim.worlds import world_of
+from sottovoce.sim.worlds.base import meet
+from sottovoce.sim.worlds.logged import Logged
+from sottovoce.users.fields import features, from_text
+from test_cli import refused, typed
+
+SHOPS = """\
+age,member,shop,basket,year
+20,yes,north,bread,7
+31.5,no,south,cake,7
+60,yes,"west, new",bread,7
+44,no,north,cake,7
+"""
+
+
+@pytest.fixture
+def shops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a small table of right answers; `basket` is the label."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "shops.csv").write_text(SHOPS)
+    return tmp_path / "shops.csv"
+
+
+# --- fields ----------------------------------------------------------------------------------------------------------
+
+
+def test_fields_are_guessed_from_what_the_cells_say(shops: Path):
+    assert guessed_fields(columns_of("shops.csv"), without=["basket"]) == {
+        "age": Number(low=20.0, high=60.0),
+        "member": Flag(),
+        "shop": Category(values=("north", "south", "west, new")),
+    }
+
+
+def test_rows_are_encoded_as_a_device_encodes_them(shops: Path):
+    columns = columns_of("shops.csv")
+    fields = guessed_fields(columns, without=["basket"])
+    answers, people = answers_of(columns, "basket"), encoded(fields, columns)
+    world = world_of("table", arms=2, dimension=2 * people.shape[1], path="shops.csv", label="basket")
+    offers = ByModel(model="linear", fields=fields, actions=answers.names)
+    for row, person in enumerate(people):
+        raw = {name: from_text(name, field, columns[name][row]) for name, field in fields.items()}
+        on_device = features(offers, raw)
+        np.testing.assert_allclose(on_device[0, : len(person)], person)
+        np.testing.assert_allclose(on_device[1, len(person) :], person)
+    with jax.enable_x64(True):
+        shown = {np.asarray(world.visit(0, simulation_key(seed)).features).tobytes() for seed in range(60)}
+    wanted = [np.kron(np.eye(2), person).tobytes() for person in people]
+    assert shown == set(wanted)
+
+
+def test_a_guessed_task_file_is_read_back_as_the_same_task(shops: Path):
+    shops.write_text(SHOPS.replace("shop", "shop \\\\ 'a'"))
+    file = question_of(Asked("shops.csv", label="basket", people=500)).file
+    Path("task.toml").write_text(task_text(file, "shops.csv", "task.toml"), encoding="utf-8")
+    assert load_task_file(Path("task.toml")) == file
+    again = question_of(Asked("shops.csv", label="basket", task=Path("task.toml")))
+    assert again.file == file
+    assert again.known == (0.5, 0.5, "bread")
+
+
+# --- replay ----------------------------------------------------------------------------------------------------------
+
+CHANCE = {("old", "a"): 0.9, ("old", "b"): 0.4, ("young", "a"): 0.1, ("young", "b"): 0.6}
+"""The reward of each action; as many people are old as young."""
+LOGGED = {("old", "a"): 0.8, ("old", "b"): 0.2, ("young", "a"): 0.2, ("young", "b"): 0.8}
+"""With what probability each action was logged."""
+
+
+def write_log(path: Path, *, propensity: bool = True) -> None:
+    """A log in which every share is exactly what the two tables above say."""
+    rows = ["age,action,reward,p"]
+    for (age, action), chance in CHANCE.items():
+        count = round(50 * LOGGED[age, action])
+        rewarded = round(count * chance)
+        rows += [f"{age},{action},{int(place < rewarded)},{LOGGED[age, action]}" for place in range(count)]
+    path.write_text("\n".join(rows if propensity else [row.rpartition(",")[0] for row in rows]) + "\n")
+
+
+@jax.jit
+def replayed(world: Logged, rule: jax.Array, key: jax.Array) -> jax.Array:
+    """The mean reward of 5,000 people under a rule: the action of the young, and of the old."""
+
+    def one(key: jax.Array) -> jax.Array:
+        first, second = jax.random.split(key)
+        # The words of `age` are old and young: the coordinate after the constant says old.
+        act = lambda shown, key: rule[(shown[0, 1] > 0).astype(int)]  # noqa: E731
+        return world.outcome(*meet(world, jnp.asarray(0), first, second, act), key)
+
+    return jnp.mean(jax.vmap(one)(jax.random.split(key, 5000)))
+
+
+def test_replay_gives_the_value_of_a_rule_that_was_not_the_logged_one(tmp_path: Path):
+    """False-alarm rate 1e-6 (4.9 deviations) for each rule; without the probabilities the value would be another."""
+    write_log(tmp_path / "log.csv")
+    world = question_of(Asked(str(tmp_path / "log.csv"), action="action", reward="reward", propensity="p")).world
+    careless = dataclasses.replace(world, keep=np.ones(100))
+    with jax.enable_x64(True):
+        value = lambda world, rule: (float(replayed(world, jnp.array(rule), simulation_key(1))) + 1) / 2  # noqa: E731
+        found = [value(world, rule) for rule in ((0, 0), (1, 0), (0, 1))]
+        naive = value(careless, (0, 0))
+        assert np.isnan(value(dataclasses.replace(world, actions=np.zeros(100, int)), (1, 1)))  # nobody was given b
+    allowed = 4.9 * 0.5 / np.sqrt(5000)
+    np.testing.assert_allclose(found, [(0.1 + 0.9) / 2, (0.6 + 0.9) / 2, (0.1 + 0.4) / 2], atol=allowed)
+    assert naive == pytest.approx(0.2 * 0.1 + 0.8 * 0.9, abs=allowed)  # those who were logged with `a` are mostly old
+
+
+def test_what_a_log_says_without_a_run_is_what_replay_would_give(tmp_path: Path):
+    write_log(tmp_path / "log.csv")
+    question = question_of(Asked(str(tmp_path / "log.csv"), action="action", reward="reward", propensity="p"))
+    assert question.known.uniform == pytest.approx(np.mean(list(CHANCE.values())))
+    assert (question.known.best, question.known.best_action) == (pytest.approx(0.5), "a")
+
+
+def test_a_log_whose_actions_follow_the_fields_needs_their_probabilities(tmp_path: Path):
+    write_log(tmp_path / "log.csv", propensity=False)
+    said = " ".join(refused("try", str(tmp_path / "log.csv"), "--action", "action", "--reward", "reward").split())
+    assert "in this log the action depends on 'age'" in said
+    assert "--propensity" in said
+
+
+def test_independent_actions_are_seldom_called_dependent():
+    """300 made-up logs. Surprises are standard normal: a mean of 0 (false-alarm rate 1e-6), and none near 4.75."""
+    draw = np.random.default_rng(3)
+    found = []
+    for _ in range(300):
+        actions = Answers(("a", "b", "c"), draw.integers(0, 3, 400))
+        found.append(surprise(np.eye(4)[draw.integers(0, 4, 400)], actions))
+    assert max(found) < 4.75
+    assert np.mean(found) == pytest.approx(0.0, abs=4.9 / np.sqrt(300))
+    assert np.std(found) == pytest.approx(1.0, abs=0.2)
+
+
+# --- what a newcomer types -------------------------------------------------------------------------------------------
+
+LOG = "age,action,reward\n" + "".join(f"{20 + i % 7},{'ab'[i % 2]},{i % 5}\n" for i in range(70))
+
+
+@pytest.mark.parametrize(
+    ("table", "arguments", "says"),
+    [
+        (None, "", "there is no file data.csv; of scikit-learn there are breast_cancer, digits, iris, wine"),
+        ("", "--label x", "data.csv has no rows below its headings"),
+        ("a,b\n", "--label b", "data.csv has no rows below its headings"),
+        ("a;b\n1;2\n", "--label b", "has one column, 'a;b'; save it with commas between the cells"),
+        ("a,b\n1,2,3\n4,5\n", "--label b", "a row has more cells than there are headings"),
+        ("a,b,a\n1,2,3\n", "--label b", "data.csv has two columns that are called 'a'"),
+        (SHOPS, "", "name the column of right answers with --label, or for a log --action and --reward; columns: age"),
+        (SHOPS, "--label baskt", "unknown column 'baskt'; choose one of: age, basket, member, shop, year (did you"),
+        (SHOPS, "--label basket --ignore agee", "unknown column 'agee'"),
+        (SHOPS, "--label year", "column 'year' says '7' in every row; there must be two actions or more"),
+        (SHOPS, "--label basket --reward age", "--label is for a table of right answers, --action and --reward for a"),
+        (SHOPS.replace("20,yes", ",yes"), "--label basket", "column 'age' has no value in 1 of 4 rows: fill them in"),
+        (SHOPS.replace("20,yes", "NA,yes"), "--label basket", "or leave the column out with --ignore"),
+        (SHOPS, "--label basket --people 10", "people must be at least 100, got 10"),
+        (SHOPS, "--label basket --seeds 0", "seeds must be at least 1, got 0"),
+        (SHOPS, "--label basket --epsilon -1", "epsilon must be a positive finite number, got -1.0"),
+        (SHOPS, "--label basket --learner thompson", "a table is tried with named actions and a learner that takes f"),
+        (SHOPS, "--label basket --learner linucv", "unknown learner 'linucv'"),
+        (SHOPS, "--label basket --learner oful", "oful gets raw data; it exists in simulation only"),
+        (SHOPS, "--label basket --task none.toml", "cannot read none.toml"),
+        (SHOPS, "--label basket --task t.toml --learner ucb", "are said in the task file; change the file"),
+        ("id,x\n" + "".join(f"{i},a\n" for i in range(101)), "--label id", "has 101 different values; at most 100"),
+        ("id,x\n" + "".join(f"p{i},{i % 2}\n" for i in range(40)), "--label x", "leave it out with --ignore 'id'"),
+        ("x,y\n1,a\n1,b\n", "--label y", "no column is left that says anything about a person"),
+        (LOG, "--action action --reward reward --reward-range 0 3", "row 5: the reward 4 is outside 0 to 3 (14 such r"),
+        (LOG, "--action action --reward reward --reward-range 3 3", "--reward-range 3 3 is empty"),
+        (LOG.replace(",3\n", ",good\n"), "--action action --reward reward", "'reward' must be a finite number, got"),
+        (LOG, "--action action --reward reward --propensity p", "unknown column 'p'"),
+        (LOG.replace("reward", "reward,p").replace("\n", ",2\n").replace("p,2", "p"),
+         "--action action --reward reward --propensity p", "'p' must hold probabilities above 0 and up to 1"),
+    ],
+    ids=lambda part: part if isinstance(part, str) and "\n" not in part else "",
+)  # fmt: skip
+def test_what_cannot_be_tried_is_refused_in_one_sentence(
+    table: str | None, arguments: str, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    if table is not None:
+        (tmp_path / "data.csv").write_text(table)
+    said = " ".join(refused("try", "data.csv", *arguments.split()).split())
+    assert says in said
+    assert "Traceback" not in said
+    assert not (tmp_path / "results").exists()
+
+
+def test_a_misspelt_example_is_recognised_and_one_without_its_package_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    assert "(did you mean iris?)" in refused("try", "irs")
+    monkeypatch.setitem(__import__("sys").modules, "sklearn", None)
+    assert "pip install 'sottovoce[data]'" in " ".join(refused("try", "iris").split())
+
+
+# --- the verdict ------------------------------------------------------------------------------------------------------
+
+
+def verdict(*last: float, plain: float = 0.9) -> str:
+    """What is said of runs that reach these rewards, where always `bread` gives 0.5."""
+    question = question_of(Asked("shops.csv", label="basket", people=1000))
+    _, (private, no_privacy) = cells_for(question, [2.0], len(last))
+    learned = (float(np.mean(last)) - 0.5) / (plain - 0.5)
+    windows = np.ones((len(last), WINDOWS))
+    outcomes = [
+        Outcome(private, np.arange(WINDOWS), windows, range_of(np.array(last)), range_of(np.array(last)), learned),
+        Outcome(no_privacy, np.arange(WINDOWS), windows, *[range_of(np.array([plain]))] * 2, 1.0),
+    ]
+    (sentence,) = verdicts(Trial(question, len(last), outcomes))
+    return sentence
+
+
+def test_the_verdict_is_a_plain_sentence(shops: Path):
+    assert verdict(0.8, 0.82) == (
+        "At epsilon 2 it would have worked: 0.810 a person at the end instead of 0.500 (always 'bread'), "
+        "78% of what it learns without privacy."
+    )
+    assert verdict(0.95, 0.45).startswith(
+        "At epsilon 2 it would have helped a little: 0.700 a person"
+    )  # one run did not
+    assert verdict(0.6, 0.6).startswith("At epsilon 2 it would have helped a little")  # a quarter was learned
+    not_worked = "At epsilon 2 it would not have worked: no better than the best fixed action with 1,000 people."
+    assert verdict(0.5, 0.4) == not_worked
+    assert verdict(0.5, 0.5, plain=0.49).startswith("The fields do not help here: the learner reaches 0.490 without")
+
+
+# --- from end to end -------------------------------------------------------------------------------------------------
+
+
+def test_a_table_is_tried_from_end_to_end_and_again_with_its_task_file(tmp_path: Path):
+    """The answer follows one field, so it is learned. Fixed seeds."""
+    draw = np.random.default_rng(0)
+    ages = draw.uniform(20, 60, 60)
+    (tmp_path / "us.csv").write_text("age,buys\n" + "".join(f"{a:.1f},{'tea' if a > 45 else 'rum'}\n" for a in ages))
+    small = ("--people", "2000", "--seeds", "2", "--epsilon", "8", "--json", "o.json")
+    said = typed("try", "us.csv", "--label", "buys", *small, "--learner", "scale-free", cwd=tmp_path)
+    rows = json.loads((tmp_path / "o.json").read_text())["rows"]
+    assert [row["who"] for row in rows] == ["epsilon 8", "no privacy", "best fixed action", "uniform play"]
+    private, plain, best, uniform = rows
+    assert uniform["last"] == 0.5
+    assert best["last"] == pytest.approx(np.mean(ages <= 45))
+    assert plain["last"] > best["last"] + 0.1
+    assert private["learned"] == pytest.approx((private["last"] - 0.5) / (plain["last"] - 0.5))
+    screen = " ".join(said.split())
+    assert "At epsilon 8 it would have" in screen
+    assert "In a private deployment nobody sees a table first" in screen
+    assert max(map(len, said.splitlines())) <= 80
+    page = (tmp_path / "results" / "try-us" / "report.html").read_text()
+    assert "At epsilon 8 it would have" in page
+    assert "What each person is promised" in page
+    task = tmp_path / "results" / "try-us" / "task.toml"
+    again = typed("try", "us.csv", "--label", "buys", "--task", str(task), *small, cwd=tmp_path)
+    assert "In a private deployment" not in again
+    assert json.loads((tmp_path / "o.json").read_text())["rows"] == rows
+
+
+def test_a_log_is_tried_from_end_to_end(tmp_path: Path):
+    write_log(tmp_path / "log.csv")
+    columns = ("--action", "action", "--reward", "reward", "--propensity", "p")
+    small = ("--people", "1000", "--seeds", "2", "--epsilon", "8", "--json", "o.json", "--learner", "scale-free")
+    said = " ".join(typed("try", "log.csv", *columns, *small, cwd=tmp_path).split())
+    assert "about one row in 5 counts" in said
+    assert "The range of the reward, 0 to 1, was taken from the table" in said
+    plain = json.loads((tmp_path / "o.json").read_text())["rows"][1]
+    assert 0.55 < plain["last"] < 0.8  # the best rule gives 0.75, the best fixed action 0.5
