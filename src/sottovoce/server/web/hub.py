@@ -24,9 +24,9 @@ from sottovoce.server.web.tokens import TokenDesk
 
 RETENTION_SECONDS = 3600.0
 """How often the server looks for reports that are older than their task keeps them; retention is counted in days."""
-TIDY_SECONDS = 1.0
+TIDY_SECONDS = 0.25
 """How often the store tidies up; its write-ahead log stays some megabytes long."""
-FORGOTTEN_AT_ONCE, IDS_AT_ONCE, FORGETTING_RESTS = 250, 1000, 4
+FORGOTTEN_AT_ONCE, IDS_AT_ONCE, FORGETTING_RESTS = 250, 250, 9
 """Reports deleted and ids looked at in one transaction: some milliseconds, for which those who report wait. The next
 one comes after a rest of so many times as long."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
