@@ -54,6 +54,19 @@ def test_any_change_makes_another_contract(change: dict):
     assert digest_of(contract_of(file(**change))) != digest_of(contract_of(file()))
 
 
+def test_a_contract_records_whether_every_named_action_is_tried():
+    named = {"learner": "scale-free", "candidates": 0, "actions": ("a", "b")}
+
+    def tried(**changes) -> float:
+        return task_of(contract_from(contract_of(file(**changes)))).tuning["named"]
+
+    assert tried(**named) == 1.0
+    assert tried(**named, one_right=True) == tried(learner="scale-free") == tried(**named, tuning={"named": 0.0}) == 0.0
+    assert "named" not in task_of(contract_from(contract_of(file(**named | {"learner": "linucb"})))).tuning
+    with pytest.raises(ConfigurationError, match="one_right is said of named actions"):
+        contract_of(file(one_right=True))
+
+
 def test_every_number_of_a_contract_is_whole_or_a_decimal_string():
     def numbers(value):
         if isinstance(value, dict | list):

@@ -1,7 +1,8 @@
 """Which learner `sottovoce try` takes for a table: made-up tables, narrow and wide. No real data is among them.
 
 In the tables `answers` each row belongs to one of the actions: its fields are the centre of that action plus normal
-noise, and the reward is 1 for the right action, else 0. In the tables `chances` every action gives 1 or 0, with a
+noise, and the reward is 1 for the right action, else 0. In the tables `row` these centres lie in a row, so that no
+linear function of the fields is highest in the middle. In the tables `chances` every action gives 1 or 0, with a
 chance between 0.5 and 0.9 that is linear in the fields: rewards are mostly good, so greedy play is tempted to stay.
 
 Prints for each shape and learner the share of the way from uniform play to the best action of each row, in the last
@@ -23,6 +24,7 @@ from sottovoce.users.fields import in_blocks
 
 SHAPES = ((2, 4), (3, 4), (5, 4), (3, 12), (2, 30))
 """Actions and number fields; features have actions * (1 + fields) coordinates."""
+KINDS = ("answers", "chances", "row")
 LEARNERS = ("linucb", "scale-free", "gradient")
 EPSILONS = (1.0, 4.0, 8.0)
 PEOPLE, SEEDS, ROWS = 100_000, 2, 2000
@@ -52,13 +54,17 @@ class MadeUp:
 
 
 def made_up(kind: str, actions: int, fields: int) -> MadeUp:
-    draw = np.random.default_rng([actions, fields, kind == "chances"])
+    draw = np.random.default_rng([actions, fields, KINDS.index(kind)])
     answers = draw.integers(0, actions, ROWS)
-    centres = draw.normal(size=(actions, fields)) if kind == "answers" else np.zeros((actions, fields))
+    centres = {
+        "answers": lambda: draw.normal(size=(actions, fields)),
+        "row": lambda: 3 * np.arange(actions)[:, None] * draw.normal(size=fields) / np.sqrt(fields),
+        "chances": lambda: np.zeros((actions, fields)),
+    }[kind]()
     raw = centres[answers] + draw.normal(size=(ROWS, fields))
     low, high = raw.min(axis=0), raw.max(axis=0)
     people = np.column_stack([np.ones(ROWS), 2 * (raw - low) / (high - low) - 1]) / np.sqrt(1 + fields)
-    if kind == "answers":
+    if kind != "chances":
         means = np.eye(actions)[answers]
     else:
         scores = people[:, 1:] @ draw.normal(size=(fields, actions))
@@ -66,10 +72,10 @@ def made_up(kind: str, actions: int, fields: int) -> MadeUp:
     return MadeUp(arms=actions, dimension=actions * (1 + fields), people=people, means=means)
 
 
-def learned(world: MadeUp, learner: str) -> list[float]:
-    """What was learned at every budget, and without privacy."""
+def learned(world: MadeUp, learner: str, one_right: bool) -> list[float]:
+    """What was learned at every budget, and without privacy; the learner is told what a task file would tell it."""
     shape = {"arms": world.arms, "dimension": world.dimension, "rounds": PEOPLE}
-    options = {"link": "identity"} if learner == "gradient" else {}
+    options = {"gradient": {"link": "identity"}, "scale-free": {"named": float(not one_right)}}.get(learner, {})
     every = [halves(task(learner, **shape, epsilon=epsilon, **options)) for epsilon in EPSILONS]
     plain = halves(task(learner, **shape, epsilon=1.0, **options), private=False)
     run = {"rounds": PEOPLE, "seeds": SEEDS, "publish_every": PEOPLE // 200}
@@ -81,11 +87,11 @@ def learned(world: MadeUp, learner: str) -> list[float]:
 
 
 def main(kinds: list[str]) -> None:
-    for kind in kinds or ["answers", "chances"]:
+    for kind in kinds or KINDS:
         for actions, fields in SHAPES:
             world = made_up(kind, actions, fields)
             for learner in LEARNERS:
-                shares = [f"{share:7.1%}" for share in learned(world, learner)]
+                shares = [f"{share:7.1%}" for share in learned(world, learner, kind != "chances")]
                 print(f"{kind} {actions} x {fields:<2} d={world.dimension} {learner:<10}", *shares, flush=True)
 
 

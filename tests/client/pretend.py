@@ -131,6 +131,7 @@ class Server:
             "anchor": np.full(d, 0.1),
             "clip": 0.5,
             "by_anchor": 0.0,
+            "base": 0.5,
         }
         kind = MODELS[offers.model]
         return Response(200, {}, model_body(offers.model, kind(*(parts[name] for name in kind._fields))))

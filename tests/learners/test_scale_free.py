@@ -62,7 +62,7 @@ def test_where_rewards_follow_from_the_features_the_clip_falls_and_the_regret_wi
 
 
 def test_a_model_moves_by_at_most_the_distance_so_far_and_only_when_something_was_told():
-    learner = ScaleFree(dimension=2, half=1.0, rate=1.0, cut=0.4, first=0.1, recency=3.0, trial=10.0)
+    learner = ScaleFree(dimension=2, half=1.0, rate=1.0, cut=0.4, first=0.1, recency=3.0, trial=10.0, named=0.0)
     with jax.enable_x64(True):
         state = learner.init()
         assert jax.tree.all(jax.tree.map(jnp.array_equal, learner.refresh(state), state))
@@ -76,3 +76,37 @@ def test_a_model_moves_by_at_most_the_distance_so_far_and_only_when_something_wa
             assert abs(float(after.log_clip - state.log_clip)) <= np.log(2.0) + 1e-12
             state = after
         assert float(state.farthest) > 10  # a hundred times the first one: all said the same
+
+
+@configuration("dimension", "arms")
+class AllGood:
+    """Every action is good, and the last one best; the features are the block of the action."""
+
+    dimension: int
+    arms: int
+
+    def visit(self, round: jax.Array, key: jax.Array) -> jax.Array:
+        return jnp.eye(self.arms)
+
+    def means(self) -> jax.Array:
+        return jnp.linspace(0.2, 0.8, self.arms)
+
+    def outcome(self, context: jax.Array, action: jax.Array, key: jax.Array) -> jax.Array:
+        return jnp.where(jax.random.uniform(key) < (1 + self.means()[action]) / 2, 1.0, -1.0)
+
+    def regret(self, context: jax.Array, action: jax.Array) -> jax.Array:
+        return jnp.max(self.means()) - self.means()[action]
+
+
+def test_the_first_good_action_is_not_played_for_ever_where_actions_have_names():
+    """Fixed seeds. Uniform play loses 0.3 a round; in the last quarter 0.05 was lost with names, 0.23 without."""
+    lost = {}
+    for named in (0.0, 1.0):
+        learner, user, mechanism = halves(
+            task("scale-free", arms=3, dimension=3, rounds=ROUNDS, epsilon=8.0, named=named)
+        )
+        world = AllGood(dimension=3, arms=3)
+        lost[named] = last_quarter(
+            simulate(learner, user, world, mechanism=mechanism, rounds=ROUNDS, seeds=8, checkpoints=4)
+        )
+    assert lost[1.0] < 0.15 < lost[0.0]

@@ -75,8 +75,15 @@ def task_from(file: TaskFile) -> Task:
         epsilon=file.privacy.epsilon,
         delta=file.privacy.delta,
         region=file.region,
-        **file.tuning,
+        **tuning_of(file),
     )
+
+
+def tuning_of(file: TaskFile) -> dict[str, float | str]:
+    """What the file says, and what follows from it: a learner that can is told to try every named action."""
+    known = algorithm_of(file.learner).presets.get(file.preset, {}).get("tuning", {})
+    named = bool(file.actions) and not file.one_right and "named" in known
+    return ({"named": 1.0} if named else {}) | file.tuning
 
 
 def _offers(task: Task, file: TaskFile) -> ByModel | ByTicket:

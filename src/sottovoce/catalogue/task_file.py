@@ -74,6 +74,8 @@ class TaskFile(Strict, frozen=True, kw_only=True):
     preset: str = "practical"
     actions: tuple[str, ...] = ()
     """The names of the actions; with fields, the fields describe the person."""
+    one_right: bool = False
+    """Is one action right for a person, and are all others worth the lowest reward? Then not all have to be tried."""
     candidates: int = 0
     """Instead of named actions: how many an app may show at once, each described by the fields."""
     fields: dict[str, Field] = msgspec.field(default_factory=dict)
@@ -155,6 +157,8 @@ def check_file(file: TaskFile) -> None:
             raise ConfigurationError("name the actions, or say how many candidates there are at most; not both")
     elif file.fields or file.candidates:
         raise ConfigurationError(f"{file.learner} takes no features; leave fields and candidates out")
+    if file.one_right and not file.actions:
+        raise ConfigurationError("one_right is said of named actions; name them in actions, or leave it out")
     if algorithm.actions == "points" and file.actions:
         raise ConfigurationError(f"{file.learner} chooses points of a region; leave actions out")
     if len(set(file.actions)) < len(file.actions):

@@ -55,6 +55,7 @@ class EveryModel(NamedTuple):
     anchor: jax.Array
     clip: jax.Array
     by_anchor: jax.Array
+    base: jax.Array
 
 
 @configuration("dimension")
@@ -65,4 +66,4 @@ class UniformContext(_Uniform):
 
     def ask(self, state: State, key: Key) -> Offer:
         none, zero, one = jnp.zeros(self.dimension), jnp.zeros(()), jnp.ones(())
-        return Offer(EveryModel(none, jnp.eye(self.dimension), zero, one, none, one, zero))
+        return Offer(EveryModel(none, jnp.eye(self.dimension), zero, one, none, one, zero, zero))

@@ -50,11 +50,13 @@ class DirectedModel(NamedTuple):
     """Residuals beyond it count as large as it."""
     by_anchor: Any
     """The probability that the highest <anchor, x> is chosen instead."""
+    base: Any
+    """What is added to <anchor, x> before the reward is predicted."""
 
 
 Model = LinearModel | GeneralizedModel | DirectedModel
 MODELS: dict[str, type[Model]] = {"linear": LinearModel, "generalized": GeneralizedModel, "directed": DirectedModel}
-AXES = {"theta": 1, "precision": 2, "width": 0, "explore": 0, "anchor": 1, "clip": 0, "by_anchor": 0}
+AXES = {"theta": 1, "precision": 2, "width": 0, "explore": 0, "anchor": 1, "clip": 0, "by_anchor": 0, "base": 0}
 """How many axes each part of a model has; all of them have the length of the features."""
 
 

@@ -65,8 +65,9 @@ class DirectedUser:
     `context` has one row of features per action.
 
     >>> import numpy as np
-    >>> model, rows = DirectedModel(np.ones(2), 0.0, np.array([0.0, 2.0]), 0.5, 0.0), np.array([[0.0, 0.2], [0.1, 0.0]])
+    >>> model = DirectedModel(np.ones(2), 0.0, np.array([0.0, 2.0]), 0.5, 0.0, 0.0)
     >>> user = DirectedUser(Direction(2), Link("identity"))
+    >>> rows = np.array([[0.0, 0.2], [0.1, 0.0]])
     >>> user.message(model, rows, 0, 0.6)   # 0.4 was expected: 0.2 more came, which is 0.4 of the clip
     array([ 0. ,  0.4, -0.2])
     """
@@ -81,7 +82,9 @@ class DirectedUser:
 
     def message(self, public: DirectedModel, context: Any, action: Any, reward: Any) -> Any:
         xp, features = context.__array_namespace__(), context[action]
-        expected = xp.clip(self.link.mean(xp, features @ public.anchor), self.link.low, self.link.high)
+        mean = self.link.mean(xp, public.base + features @ public.anchor)
+        most = self.link.high + 2 * public.base  # with a base, what looks better than the best is set right in full
+        expected = xp.clip(mean, self.link.low, most)
         return self.domain.embed(features, reward - expected, public.clip)
 
 

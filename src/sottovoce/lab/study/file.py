@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from sottovoce.catalogue.algorithms import algorithm_of, needs_delta
-from sottovoce.catalogue.resolve import contract_of
+from sottovoce.catalogue.resolve import contract_of, tuning_of
 from sottovoce.catalogue.task import Task, learning_of, task
 from sottovoce.catalogue.task import task_of as task_of_contract
 from sottovoce.catalogue.task_file import TaskFile, load, load_task_file
@@ -105,7 +105,7 @@ def study_of(file: TaskFile, contract: Contract, world: str) -> Study:
         delta=file.privacy.delta,
         rounds=task.rounds,
         publish_every=learning_of(contract).publish_every,
-        tuning=file.tuning,
+        tuning=tuning_of(file),
     )
 
 

@@ -16,7 +16,7 @@ from sottovoce.catalogue.task_file import Privacy, Reward, TaskFile, load_task_f
 from sottovoce.lab.try_data.logs import given_propensities, overall_shares
 from sottovoce.protocol.contract import Contract, RewardTerms, contract_from
 from sottovoce.protocol.errors import ConfigurationError, UnknownName
-from sottovoce.protocol.fields import Field, Number, width_of
+from sottovoce.protocol.fields import Field, Number
 from sottovoce.sim.tables import EXAMPLES, Answers, Columns, answers_of, columns_of, encoded, guessed_fields, numbers_of
 from sottovoce.sim.worlds import World
 from sottovoce.sim.worlds.logged import Logged
@@ -67,26 +67,8 @@ class Question(NamedTuple):
     notes: tuple[str, ...]
 
 
-NARROW, WIDE = 12, 64
-"""Up to so many coordinates linucb is taken for right answers, and for a log; see experiments/tuning/tables.py."""
-
-
-def recommended(dimension: int, *, log: bool) -> tuple[str, str]:
-    """The learner for a few fixed actions and so many coordinates in all, and why: the one place that decides.
-
-    `scale-free` is greedy. Where one action is right and the others give nothing it moves on by itself, and in made-up
-    tables of more than some twelve coordinates it learns more than linucb from the same people. Where all actions give
-    something it stays with the first good one, so for a log linucb is taken as long as its report (the square of the
-    coordinates) can be computed.
-
-    >>> recommended(12, log=False)[0], recommended(650, log=False)[0], recommended(50, log=True)[0]
-    ('linucb', 'scale-free', 'linucb')
-    """
-    if dimension <= (WIDE if log else NARROW):
-        return "linucb", "as recommended for a few fixed actions and people with fields: it explores"
-    if log:
-        return "scale-free", f"because linucb cannot carry {dimension} coordinates; it may stay with a good action"
-    return "scale-free", f"because linucb needs more people for {dimension} coordinates"
+LEARNER = "scale-free"
+"""For a few named actions and people with fields: see experiments/tuning/tables.py."""
 
 
 def question_of(asked: Asked) -> Question:
@@ -177,18 +159,16 @@ def _checked(columns: Columns, name: str, reward: Reward) -> NDArray[np.float64]
 
 def _guessed(asked: Asked, answers: Answers, fields: Mapping[str, Field], reward: Reward) -> tuple[TaskFile, list[str]]:
     """The task of a table, and what was guessed."""
-    learner, why = recommended(width_of(fields) * len(answers.names), log=bool(asked.action))
     notes = [RANGES] if any(isinstance(field, Number) for field in fields.values()) else []
-    if not asked.learner:
-        notes.insert(0, f"Learner {learner}, {why}.")
     if asked.reward and not asked.reward_range:
         notes.append(f"The range of the reward, {reward.low:g} to {reward.high:g}, was taken from the table as well.")
     named = re.sub(r"[^a-z0-9]+", "-", Path(asked.path).stem.lower()).strip("-")[:60] or "table"
     file = TaskFile(
         id=named,
         title=f"Which {asked.label or asked.action} to choose",
-        learner=asked.learner or learner,
+        learner=asked.learner or LEARNER,
         actions=answers.names,
+        one_right=bool(asked.label),
         fields=dict(fields),
         horizon=asked.people or 100_000,
         privacy=Privacy(epsilon=4.0, lifetime=40.0),

@@ -24,6 +24,7 @@ def task_text(file: TaskFile, source: str, path: str) -> str:
         f"title = {_quoted(file.title)}",
         f"learner = {_quoted(file.learner)}",
         f"actions = {_list(file.actions)}",
+        *(["one_right = true                  # all other actions of a person get the lowest reward"] * file.one_right),
         f"horizon = {file.horizon}                   # about how many reports are expected; learners plan for it",
         f"expires = {file.expires.isoformat()}",
         "",

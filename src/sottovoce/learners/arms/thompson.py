@@ -3,7 +3,9 @@
 Play the arm that is best in one draw from the posterior. A report of k-level randomised response takes one of k values,
 so an arm is a multinomial and its posterior a Dirichlet (Riou and Honda, "Bandit algorithms based on Thompson sampling
 for bounded reward distributions", ALT 2020); k = 2 is the Beta posterior on bits, which Gajane, Urvoy and Kaufmann
-("Corrupt bandits for preserving local privacy", ALT 2018) prove asymptotically optimal for the channel.
+("Corrupt bandits for preserving local privacy", ALT 2018) prove asymptotically optimal for the channel. The prior
+weighs as much as two reports whatever k is; with one for each level, as Riou and Honda have it, thirty-three levels
+would say for long that every arm is in the middle.
 
 An estimate between two levels (zero noise) counts for both in proportion; one beyond them (a quieter report reaches
 further) by the same line, for the last level and against the one before, so that the mean is kept. With Gaussian noise
@@ -59,7 +61,8 @@ class Thompson:
 
     def _from_levels(self, state: State, key: Key) -> jax.Array:
         """The mean reward of each arm under one draw of its Dirichlet posterior."""
-        return jax.random.dirichlet(key, 1 + jnp.maximum(state.counts, 0.0)) @ jnp.linspace(1.0, 0.0, self.levels)
+        seen = 2 / self.levels + jnp.maximum(state.counts, 0.0)
+        return jax.random.dirichlet(key, seen) @ jnp.linspace(1.0, 0.0, self.levels)
 
     def _from_normal(self, state: State, key: Key) -> jax.Array:
         pulls, total = state.counts.T

@@ -20,9 +20,16 @@ the clip cut it (`privacy.domains.Direction`). Two things are found from these r
 What is published is an average of the iterates in which recent ones weigh more, (t/T)^`recency`; gradients are taken at
 the last iterate, the `anchor`. Reports only add up between models, so the order in which they come does not matter.
 
-Choice is greedy, but for a few: with probability `trial` / sqrt t, at most 1, a device chooses by the anchor. Noise
-carries the anchor away where nobody's features reach, and little where they do, so these people try what is not known
-yet. Where everybody sees the same few actions that is not always enough.
+Choice is greedy, but for a few: with probability `trial` / sqrt t, at most 1, a person tries something else.
+
+- Candidates with features of their own: what the anchor thinks best. Noise carries the anchor away where nobody's
+  features reach, and little where they do, so these people try what is not known yet.
+- Actions with names (`named`), each with its own block of coefficients, more than one of which may be good: any
+  action. There also the prediction starts from the base 1, for the identity link the best reward of all: an action of
+  which nothing is known looks as good as can be. Otherwise the first one that is better than nothing would be played
+  for ever. Where only one is right for a person and the others give nothing, no such help is needed.
+
+Where candidates are the same few for everybody this is not always enough.
 
 The direction of features is consistent for a model that is right: E[(y - g(<x, theta>)) x / |x|] = 0 at its theta. No
 regret rate is proved here for the adaptive clip. `docs/defaults.md` says where the constants come from.
@@ -72,6 +79,8 @@ class ScaleFree:
     first: float
     recency: float
     trial: float
+    named: float
+    """1 where all of a few named actions must be tried, else 0."""
 
     def init(self) -> State:
         zero, none = jnp.zeros(()), jnp.zeros(self.dimension)
@@ -87,8 +96,16 @@ class ScaleFree:
         )
 
     def ask(self, state: State, key: Key) -> Offer:
-        by_anchor = jnp.minimum(1.0, self.trial / jnp.sqrt(jnp.maximum(state.reports, 1.0)))
-        return Offer(DirectedModel(state.average, jnp.zeros(()), state.iterate, jnp.exp(state.log_clip), by_anchor))
+        tries = jnp.minimum(1.0, self.trial / jnp.sqrt(jnp.maximum(state.reports, 1.0)))
+        model = DirectedModel(
+            theta=state.average,
+            explore=tries * self.named,
+            anchor=state.iterate,
+            clip=jnp.exp(state.log_clip),
+            by_anchor=tries * (1 - self.named),
+            base=jnp.asarray(self.named, float),
+        )
+        return Offer(model)
 
     def tell(self, state: State, memo: tuple, estimate: DirectionEstimate) -> State:
         both = jax.tree.map(jnp.add, state.sum, DirectionEstimate(*estimate))
@@ -122,6 +139,6 @@ class ScaleFree:
 
 def build(task: Task, noise: Noise) -> ScaleFree:
     link = link_of(task.tuning)
-    number = {name: float(task.tuning[name]) for name in ("cut", "first", "recency", "trial")}
+    number = {name: float(task.tuning[name]) for name in ("cut", "first", "recency", "trial", "named")}
     rate = 1 / max(noise.per_block[1], 1.0)
     return ScaleFree(dimension=task.dimension, half=link.deviation, rate=rate, **number)
