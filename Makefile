@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
-WORKERS ?= 3
+WORKERS ?= 2
 # Programs are started a hundred times by the tests; Python may keep what it compiled of them.
 unexport PYTHONDONTWRITEBYTECODE
 

@@ -83,7 +83,7 @@ def test_noise_so_small_that_reports_repeat_is_not_taken_for_a_seed():
 # --- what it must find -----------------------------------------------------------------------------------------------
 
 
-ENOUGH = {"levels": 4000, "sphere": 3000, "laplace": 4000, "gaussian": 8000}
+ENOUGH = {"levels": 4000, "sphere": 3000, "laplace": 4000, "gaussian": 24_000}
 """Trials that show any planted bug of a mechanism but the subtlest."""
 
 
