@@ -90,9 +90,11 @@ def main(kinds: list[str]) -> None:
     for kind in kinds or KINDS:
         for actions, fields in SHAPES:
             world = made_up(kind, actions, fields)
-            for learner in LEARNERS:
-                shares = [f"{share:7.1%}" for share in learned(world, learner, kind != "chances")]
-                print(f"{kind} {actions} x {fields:<2} d={world.dimension} {learner:<10}", *shares, flush=True)
+            told = [(learner, kind != "chances", learner) for learner in LEARNERS]
+            told += [("scale-free", True, "not told")] if kind == "chances" else []
+            for learner, one_right, name in told:
+                shares = [f"{share:7.1%}" for share in learned(world, learner, one_right)]
+                print(f"{kind} {actions} x {fields:<2} d={world.dimension} {name:<10}", *shares, flush=True)
 
 
 if __name__ == "__main__":

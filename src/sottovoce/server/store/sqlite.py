@@ -258,11 +258,7 @@ def _open(path: Path, schema: str, *, durable: bool) -> sqlite3.Connection:
         with contextlib.suppress(FileExistsError):
             os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o600))  # its owner's alone; SQLite's other files follow it
         connection = sqlite3.connect(
-            path,
-            isolation_level=None,
-            check_same_thread=False,
-            timeout=BUSY_SECONDS,
-            cached_statements=2 * INSERTED_AT_ONCE,
+            path, BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=2 * INSERTED_AT_ONCE
         )
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
