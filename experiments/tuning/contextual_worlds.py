@@ -105,6 +105,13 @@ NUMBERS: dict[str, tuple[int, dict[str, Any]]] = {
     "products 20, noisy": (20, {"products": 1, "length": 0.2, "spread": 0.2, "size": 3, "noise": 0.3}),
     "rare 20": (20, {"products": 1, "length": 2.2, "spread": 0.3, "base": -0.8, "size": 0.5}),
     "skewed 20": (20, {"products": 1, "length": 0.45, "spread": 0.1, "centre": 0.5, "size": 2}),
+    "exact": (5, {"unit": 1, "noise": 0}),
+    "skewed, exact": (5, {"length": 0.7, "spread": 0.2, "centre": 1, "noise": 0}),
+    "products 20, large rewards": (20, {"products": 1, "length": 0.2, "spread": 0.3, "size": 9, "noise": 0}),
+    "catalogue, large rewards": (
+        20,
+        {"products": 1, "fixed": 1, "length": 0.2, "spread": 0.1, "centre": 0.3, "size": 9, "noise": 0},
+    ),
     "fixed": (5, {"unit": 1, "fixed": 1}),
     "fixed 10": (10, {"unit": 1, "fixed": 1}),
     "fixed, noisy": (10, {"fixed": 1, "length": 0.3, "size": 2, "noise": 0.3}),

@@ -1,4 +1,4 @@
-"""How the numbers of the scale-free learner were chosen: eighteen worlds, epsilon 1, 4 and 8.
+"""How the numbers of the scale-free learner were chosen: twenty-two worlds, epsilon 1, 4 and 8.
 
     python experiments/tuning/scale_free.py            all worlds, 100,000 rounds, 8 seeds
     python experiments/tuning/scale_free.py --quick    a short look, to see that it works
@@ -28,11 +28,12 @@ GROUPS: list[tuple[str, dict[str, dict[str, Any]]]] = [
             "cut 0.3": {"cut": 0.3},
             "cut 0.5": {"cut": 0.5},
             "recency 1": {"recency": 1.0},
-            "recency 6": {"recency": 6.0},
+            "recency 3": {"recency": 3.0},
             "first 0.03": {"first": 0.03},
             "first 0.3": {"first": 0.3},
             "trial 0": {"trial": 0.0},
-            "trial 30": {"trial": 30.0},
+            "trial 10": {"trial": 10.0},
+            "no contrast": {"contrast": 0.0},
         },
     ),
     ("scale-free", {"share 0.1": {"share": 0.1}}),

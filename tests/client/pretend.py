@@ -132,6 +132,7 @@ class Server:
             "clip": 0.5,
             "by_anchor": 0.0,
             "base": 0.5,
+            "contrast": 1.0,
         }
         kind = MODELS[offers.model]
         return Response(200, {}, model_body(offers.model, kind(*(parts[name] for name in kind._fields))))

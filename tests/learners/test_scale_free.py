@@ -62,7 +62,8 @@ def test_where_rewards_follow_from_the_features_the_clip_falls_and_the_regret_wi
 
 
 def test_a_model_moves_by_at_most_the_distance_so_far_and_only_when_something_was_told():
-    learner = ScaleFree(dimension=2, half=1.0, rate=1.0, cut=0.4, first=0.1, recency=3.0, trial=10.0, named=0.0)
+    numbers = {"cut": 0.4, "first": 0.1, "recency": 2.0, "trial": 5.0, "named": 0.0, "contrast": 1.0}
+    learner = ScaleFree(dimension=2, half=1.0, rate=1.0, **numbers)
     with jax.enable_x64(True):
         state = learner.init()
         assert jax.tree.all(jax.tree.map(jnp.array_equal, learner.refresh(state), state))

@@ -80,10 +80,11 @@ def task_from(file: TaskFile) -> Task:
 
 
 def tuning_of(file: TaskFile) -> dict[str, float | str]:
-    """What the file says, and what follows from it: a learner that can is told to try every named action."""
+    """What the file says, and what follows from it: a learner that can is told whether the actions have names."""
     known = algorithm_of(file.learner).presets.get(file.preset, {}).get("tuning", {})
-    named = bool(file.actions) and not file.one_right and "named" in known
-    return ({"named": 1.0} if named else {}) | file.tuning
+    if not file.actions or "named" not in known:
+        return dict(file.tuning)
+    return {"named": float(not file.one_right), "contrast": 0.0} | file.tuning
 
 
 def _offers(task: Task, file: TaskFile) -> ByModel | ByTicket:

@@ -56,6 +56,7 @@ class EveryModel(NamedTuple):
     clip: jax.Array
     by_anchor: jax.Array
     base: jax.Array
+    contrast: jax.Array
 
 
 @configuration("dimension")
@@ -66,4 +67,4 @@ class UniformContext(_Uniform):
 
     def ask(self, state: State, key: Key) -> Offer:
         none, zero, one = jnp.zeros(self.dimension), jnp.zeros(()), jnp.ones(())
-        return Offer(EveryModel(none, jnp.eye(self.dimension), zero, one, none, one, zero, zero))
+        return Offer(EveryModel(none, jnp.eye(self.dimension), zero, one, none, one, zero, zero, zero))

@@ -52,12 +52,14 @@ class DirectedModel(NamedTuple):
     """The probability that the highest <anchor, x> is chosen instead."""
     base: Any
     """What is added to <anchor, x> before the reward is predicted."""
+    contrast: Any
+    """1 where features are reported `users.by_model.contrasted`, 0 where they are reported as they are."""
 
 
 Model = LinearModel | GeneralizedModel | DirectedModel
 MODELS: dict[str, type[Model]] = {"linear": LinearModel, "generalized": GeneralizedModel, "directed": DirectedModel}
-AXES = {"theta": 1, "precision": 2, "width": 0, "explore": 0, "anchor": 1, "clip": 0, "by_anchor": 0, "base": 0}
-"""How many axes each part of a model has; all of them have the length of the features."""
+AXES = {"theta": 1, "precision": 2, "anchor": 1}
+"""How many axes the arrays of a model have, each as long as the features; the other parts are single numbers."""
 
 
 def version_of(body: bytes) -> str:
@@ -84,7 +86,7 @@ def model_from(body: bytes, kind: str, dimension: int) -> Any:
     parts = decoded(body, dict[str, Any], "a model")
     if parts.pop("kind", None) != kind or set(parts) != set(MODELS[kind]._fields):
         raise WireError(f"not a {kind} model: it has {sorted(parts)}")
-    return MODELS[kind](**{name: array_from(value, (dimension,) * AXES[name]) for name, value in parts.items()})
+    return MODELS[kind](**{name: array_from(value, (dimension,) * AXES.get(name, 0)) for name, value in parts.items()})
 
 
 def array_from(sent: Any, shape: tuple[int, ...]) -> Any:

@@ -1,9 +1,10 @@
 """The users of tasks with a model: they choose on the device, and report statistics or a gradient of the choice."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
-from sottovoce.privacy.domains import Direction, Gradient, Moments, shorten
+from sottovoce.privacy.domains import Direction, Gradient, Moments, shorten, unit
 from sottovoce.protocol.links import Link
 from sottovoce.protocol.offers import DirectedModel, GeneralizedModel, LinearModel
 
@@ -65,7 +66,7 @@ class DirectedUser:
     `context` has one row of features per action.
 
     >>> import numpy as np
-    >>> model = DirectedModel(np.ones(2), 0.0, np.array([0.0, 2.0]), 0.5, 0.0, 0.0)
+    >>> model = DirectedModel(np.ones(2), 0.0, np.array([0.0, 2.0]), 0.5, 0.0, 0.0, 0.0)
     >>> user = DirectedUser(Direction(2), Link("identity"))
     >>> rows = np.array([[0.0, 0.2], [0.1, 0.0]])
     >>> user.message(model, rows, 0, 0.6)   # 0.4 was expected: 0.2 more came, which is 0.4 of the clip
@@ -85,7 +86,46 @@ class DirectedUser:
         mean = self.link.mean(xp, public.base + features @ public.anchor)
         most = self.link.high + 2 * public.base  # with a base, what looks better than the best is set right in full
         expected = xp.clip(mean, self.link.low, most)
-        return self.domain.embed(features, reward - expected, public.clip)
+        contrast = contrasted(context, action, public.theta, public.clip / self.link.deviation)
+        reported = xp.where(public.contrast > 0, contrast, features)
+        return self.domain.embed(reported, reward - expected, public.clip)
+
+
+LEAST = 0.1
+"""What is left at least of a part that `contrasted` makes quieter."""
+SMALL = 0.6
+"""Below this a clip is small, in units of half the range of rewards."""
+
+
+def contrasted(context: Any, action: Any, theta: Any, clip: Any) -> Any:
+    """The features of the choice, with two parts quieter that say little about which action is best.
+
+    What all candidates have in common is the same whichever is chosen. And what is chosen lies along theta, so that its
+    other coordinates, by which theta has to be turned, are short. Neither part may be longer than the rest is, on
+    average, in one of its directions. The second part is left as it is where the clip (in units of half the range of
+    rewards) is small: rewards nearly follow from the features there, and theta's length matters as its direction does.
+
+    In any direction w that is computed from the features and what is public, the mean of (reward - predicted reward) w
+    is 0 where the prediction is right. So the learner looks for the same theta with all of them.
+
+    >>> import numpy as np
+    >>> np.round(contrasted(np.array([[0.9, 0.1], [0.9, -0.1]]), 0, np.zeros(2), 1.0), 3)
+    array([0.111, 0.111])
+    """
+    xp = context.__array_namespace__()
+    rows = context / xp.maximum(xp.max(xp.abs(context)), 1e-300)
+    common = xp.mean(rows, axis=0)
+    features = _beside(xp, rows[action] - common, common, LEAST)
+    towards = unit(xp, theta)
+    along = (features @ towards) * towards
+    return _beside(xp, features - along, along, xp.clip(1 - clip / SMALL, LEAST, 1.0))
+
+
+def _beside(xp: Any, rest: Any, part: Any, least: Any) -> Any:
+    """The rest and the part, which is no longer than the rest is in one of its directions; `least` of it is left."""
+    length = xp.sqrt(xp.sum(rest * rest)) / math.sqrt(max(rest.shape[0] - 1, 1))
+    share = length / xp.maximum(xp.sqrt(xp.sum(part * part)), 1e-300)
+    return rest + part * xp.clip(share, least, 1.0)
 
 
 def optimistic_action(model: LinearModel | GeneralizedModel, context: Any, entropy: Any) -> Any:

@@ -1,7 +1,9 @@
 """Private descent that finds its own scale: no length of features, no radius of theta, no step and no clip is declared.
 
-What a person reports is the direction of the features, times the residual in units of the clip, cut at 1; and whether
-the clip cut it (`privacy.domains.Direction`). Two things are found from these reports alone:
+What a person reports is a direction, times the residual in units of the clip, cut at 1; and whether the clip cut it
+(`privacy.domains.Direction`). The direction is that of the features of the choice, in which what all candidates share
+and what lies along theta is made quieter (`users.by_model.contrasted`); where actions have names it is that of the
+features as they are. Two things are found from these reports alone:
 
 - The clip C follows the residuals: log C rises while more than `cut` of them are beyond it, and falls while fewer are.
   Where rewards nearly follow from the features the residuals shrink as the learner learns, and the same noise then
@@ -20,7 +22,8 @@ the clip cut it (`privacy.domains.Direction`). Two things are found from these r
 What is published is an average of the iterates in which recent ones weigh more, (t/T)^`recency`; gradients are taken at
 the last iterate, the `anchor`. Reports only add up between models, so the order in which they come does not matter.
 
-Choice is greedy, but for a few: with probability `trial` / sqrt t, at most 1, a person tries something else.
+Choice is greedy, but for a few: with probability `trial` / sqrt t, at most 1 (twice that where all of a few named
+actions must be tried), a person tries something else.
 
 - Candidates with features of their own: what the anchor thinks best. Noise carries the anchor away where nobody's
   features reach, and little where they do, so these people try what is not known yet.
@@ -31,8 +34,9 @@ Choice is greedy, but for a few: with probability `trial` / sqrt t, at most 1, a
 
 Where candidates are the same few for everybody this is not always enough.
 
-The direction of features is consistent for a model that is right: E[(y - g(<x, theta>)) x / |x|] = 0 at its theta. No
-regret rate is proved here for the adaptive clip. `docs/defaults.md` says where the constants come from.
+Such directions w are consistent for a model that is right: E[(y - g(<x, theta>)) w] = 0 at its theta, whatever w is
+computed from the features and what is public. No regret rate is proved here for the adaptive clip.
+`docs/defaults.md` says where the constants come from.
 """
 
 import math
@@ -81,6 +85,8 @@ class ScaleFree:
     trial: float
     named: float
     """1 where all of a few named actions must be tried, else 0."""
+    contrast: float
+    """1 where candidates have features of their own, else 0."""
 
     def init(self) -> State:
         zero, none = jnp.zeros(()), jnp.zeros(self.dimension)
@@ -96,7 +102,8 @@ class ScaleFree:
         )
 
     def ask(self, state: State, key: Key) -> Offer:
-        tries = jnp.minimum(1.0, self.trial / jnp.sqrt(jnp.maximum(state.reports, 1.0)))
+        often = self.trial * (1 + self.named)
+        tries = jnp.minimum(1.0, often / jnp.sqrt(jnp.maximum(state.reports, 1.0)))
         model = DirectedModel(
             theta=state.average,
             explore=tries * self.named,
@@ -104,6 +111,7 @@ class ScaleFree:
             clip=jnp.exp(state.log_clip),
             by_anchor=tries * (1 - self.named),
             base=jnp.asarray(self.named, float),
+            contrast=jnp.asarray(self.contrast, float),
         )
         return Offer(model)
 
@@ -139,6 +147,6 @@ class ScaleFree:
 
 def build(task: Task, noise: Noise) -> ScaleFree:
     link = link_of(task.tuning)
-    number = {name: float(task.tuning[name]) for name in ("cut", "first", "recency", "trial", "named")}
+    number = {name: float(task.tuning[name]) for name in ("cut", "first", "recency", "trial", "named", "contrast")}
     rate = 1 / max(noise.per_block[1], 1.0)
     return ScaleFree(dimension=task.dimension, half=link.deviation, rate=rate, **number)

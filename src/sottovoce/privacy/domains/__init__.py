@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sottovoce.privacy.domains.ball import Ball, Gradient, Interval
-from sottovoce.privacy.domains.base import ROUNDING, Domain, shorten, size
+from sottovoce.privacy.domains.base import ROUNDING, Domain, shorten, size, unit
 from sottovoce.privacy.domains.direction import Direction, DirectionEstimate
 from sottovoce.privacy.domains.moments import MomentEstimate, Moments
 from sottovoce.protocol.errors import ConfigurationError, look_up
@@ -25,6 +25,7 @@ __all__ = [
     "Moments",
     "shorten",
     "size",
+    "unit",
 ]
 
 DOMAINS: dict[str, type[Any]] = {

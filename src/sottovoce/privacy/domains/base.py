@@ -55,6 +55,16 @@ def shorten(xp: Any, vector: Any, bound: float) -> Any:
     return vector * xp.minimum(1.0, bound / xp.maximum(norm, 1e-300))
 
 
+def unit(xp: Any, vector: Any) -> Any:
+    """The direction of a vector: it has the length 1, or 0 where the vector is 0.
+
+    >>> unit(np, np.array([3e-200, 4e-200]))
+    array([0.6, 0.8])
+    """
+    scaled = vector / xp.maximum(xp.max(xp.abs(vector)), 1e-300)  # squares of short vectors would be zero
+    return scaled / xp.maximum(xp.sqrt(xp.sum(scaled * scaled)), 1e-300)
+
+
 def admit(raw: Any, shape: tuple[int, ...], name: str) -> tuple[Any, Any]:
     """The array namespace and the array; real (untraced) input must be finite and of the declared shape."""
     if hasattr(raw, "aval"):  # a JAX array, traced or not: the simulator's own worlds

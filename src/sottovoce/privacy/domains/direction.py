@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sottovoce.privacy.domains.base import ROUNDING, admit, check_dimension
+from sottovoce.privacy.domains.base import ROUNDING, admit, check_dimension, unit
 from sottovoce.protocol.errors import check_positive
 
 
@@ -58,10 +58,8 @@ class Direction:
         _, residual = admit(residual, (), "the residual")
         _, clip = admit(clip, (), "the clip")
         clip = xp.maximum(clip, 1e-100)  # whatever a server says
-        direction = features / xp.maximum(xp.max(xp.abs(features)), 1e-300)  # squares of short features would be zero
-        direction = direction / xp.maximum(xp.sqrt(xp.sum(direction * direction)), 1e-300)
         cut = xp.where(xp.abs(residual) > clip, self.share, -self.share)
-        return xp.concat([xp.clip(residual / clip, -1.0, 1.0) * direction, xp.reshape(cut, (1,))])
+        return xp.concat([xp.clip(residual / clip, -1.0, 1.0) * unit(xp, features), xp.reshape(cut, (1,))])
 
     def extract(self, message: Any) -> DirectionEstimate:
         return DirectionEstimate(message[..., :-1], (message[..., -1] / self.share + 1) / 2)
