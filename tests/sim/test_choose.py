@@ -124,6 +124,20 @@ def test_the_smallest_epsilon_that_is_enough_is_recommended(
     assert (row["epsilon"], row["reaches"]) == (epsilon, True)
 
 
+def test_a_first_look_that_was_too_dark_does_not_cost_people_a_larger_epsilon(monkeypatch: pytest.MonkeyPatch):
+    """The first runs lose three times as much as those that count, so the first guess is epsilon 4."""
+    shares = {"ucb": {1.0: 0.5, 2.0: 0.3, 4.0: 0.1}}
+    dark = {"ucb": {epsilon: 3 * share for epsilon, share in shares["ucb"].items()}}
+    long, short = made_up(shares), made_up(dark)
+    monkeypatch.setattr(choosing, "FIRST_PEOPLE", 100)
+    monkeypatch.setattr(
+        choosing, "run_cells", lambda study, *rest: (short if study.rounds == 100 else long)(study, *rest)
+    )
+    compared = comparison_of(StudyInWorlds(SMALL), ["ucb"])
+    choice = choose(compared._replace(candidates=compared.candidates[:1]), Wish(regret=0.35), [1.0, 2.0, 4.0])
+    assert choice.taken.epsilon == 2.0
+
+
 def test_a_budget_is_enough_only_if_the_whole_interval_is(monkeypatch: pytest.MonkeyPatch):
     shares = {"ucb": {1.0: 0.098, 2.0: 0.08, 4.0: 0.07}}
     assert recommended(monkeypatch, shares, 0.1, spread=0.001).taken.epsilon == 1.0

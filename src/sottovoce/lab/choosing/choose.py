@@ -169,7 +169,11 @@ def _at(scores: Sequence[Score], epsilon: float) -> list[Score]:
 
 
 def _looks_good(score: Score) -> bool:
-    return score.answered and score.mean <= (score.wish.people or score.wish.regret)
+    """Would it be enough if the regret went on growing as it did? Only a first guess, which is then tried."""
+    if score.wish.people:
+        return score.answered and score.mean <= score.wish.people
+    growth, times = score.result.growth(), score.study.rounds / score.result.rounds[-1]
+    return score.mean * (times ** (growth - 1) if growth < 1 else 1.0) <= score.wish.regret
 
 
 def _hopeless(scores: Sequence[Score]) -> bool:

@@ -2,6 +2,7 @@
 
 import csv
 import html
+import json
 from collections.abc import Sequence
 from itertools import cycle
 from pathlib import Path
@@ -114,10 +115,12 @@ def rows_of(frontier: Frontier) -> list[dict[str, Any]]:
 
 
 def write_frontier(folder: Path, frontier: Frontier) -> Path:
-    """Write `report.html`, `frontier.png` and `frontier.csv`; returns the page."""
+    """Write `report.html`, `frontier.png`, `frontier.csv` and `rows.json`; returns the page."""
     cells = [result.cell for curve in frontier.curves for result in curve.results]
     title = f"Regret against epsilon in the world {cells[0].world_name!r}"
-    _write_csv(folder / "frontier.csv", rows_of(frontier))
+    rows = rows_of(frontier)
+    _write_csv(folder / "frontier.csv", rows)
+    (folder / "rows.json").write_text(json.dumps({"rows": rows}, indent=2))
     numbers = f"<h2>Regret</h2>{_table(frontier)}<p class='note'>{html.escape(NOTE)}</p>"
     lead = f"{html.escape(setting_of(frontier.study))} {TRUST['local']} {RAW}"
     body = "\n".join(
