@@ -83,6 +83,11 @@ def test_a_named_learner_that_does_not_fit_is_refused(learners: list[str], says:
         comparison_of(StudyInWorlds(SMALL), learners)
 
 
+def test_where_nobody_answers_the_question_it_is_said():
+    with pytest.raises(ConfigurationError, match="none of them looks for little regret as ucb does"):
+        comparison_of(StudyInWorlds(SMALL), ["top-two"])
+
+
 # --- what is recommended ---------------------------------------------------------------------------------------------
 
 
@@ -219,6 +224,7 @@ def test_only_lines_that_change_are_named_and_what_else_the_file_needs(tmp_path:
         (("choose", "--world", "arms", "--world", "switching-arms"), "compared in one world, got arms, switching-arms"),
         (("frontier", "--learner", "top-two"), "top-two looks for an answer; frontier draws regret"),
         (("frontier", "--learner", "ubc"), "(did you mean ucb?)"),
+        (("choose", "--learner", "ucb", "--learner", "oful"), "oful sees raw data"),
         (("choose", "--arms", "1"), "arms must be at least 2, got 1"),
     ],
     ids=lambda part: " ".join(part) if isinstance(part, tuple) else "",

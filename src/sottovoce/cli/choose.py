@@ -80,7 +80,7 @@ def _wish(asked: "StudyInWorlds", answers: bool, regret: str | None, people: int
     if answers and regret is not None:
         raise ConfigurationError(f"{name} looks for an answer, not for little regret; say --people instead of --regret")
     if not answers and people is not None:
-        raise ConfigurationError(f"{name} never stops with an answer; say --regret, or --learner top-two with --people")
+        raise ConfigurationError(f"{name} never stops with an answer; say --regret, or take top-two as the learner")
     if people is not None and people < 1:
         raise ConfigurationError(f"people must be at least 1, got {people}")
     return Wish(people=people or asked.study.rounds) if answers else Wish(regret=share_of(regret or "10%"))

@@ -55,7 +55,12 @@ def comparison_of(asked: StudyInWorlds, learners: Sequence[str] = (), *, same_tr
         if fits and (not answers or _asked_the_same(asked.study, learner)):
             candidates.append(_study(asked, learner, preset))
     if not candidates:
-        raise ConfigurationError(" ".join(["no learner fits this question", *left_out]))
+        wanted = "an answer" if answers else "little regret"
+        raise ConfigurationError(
+            " ".join(
+                [f"none of them looks for {wanted} as {asked.study.learner} does; name other learners.", *left_out]
+            )
+        )
     candidates.sort(key=lambda one: (one.learner, one.preset) != (asked.study.learner, asked.study.preset))
     return Comparison(candidates, worlds, answers, left_out)
 

@@ -16,7 +16,7 @@ from sottovoce.lab.choosing.candidates import Comparison
 from sottovoce.lab.choosing.words import name_of
 from sottovoce.lab.study.cells import Cell, CellResult, cells_of, notices_of
 from sottovoce.lab.study.file import Study
-from sottovoce.lab.study.page import RAW, TRUST, section_of, setting_of
+from sottovoce.lab.study.page import section_of, setting_of
 from sottovoce.lab.study.results import row
 from sottovoce.report.figure import DOTTED, NO_PRIVACY, SEVERAL, UNIFORM, headline, panels, plain_logarithms, subtitle
 from sottovoce.report.page import footer, table, whole_page
@@ -28,6 +28,8 @@ LINES: tuple[Any, ...] = ("-", "--", "-.", (0, (1, 1)))
 """Of the presets: the practical one first."""
 
 NAMES = ("learner", "preset")
+
+SEEN = """In the rows with a report the server saw noisy reports only; with no privacy the learner saw raw data."""
 
 NOTE = """Regret: what was lost against always playing the best action, mean over seeds ± half of its 95 % interval
 (Student's t). A smaller epsilon is better for people: lower left is best."""
@@ -122,7 +124,7 @@ def write_frontier(folder: Path, frontier: Frontier) -> Path:
     _write_csv(folder / "frontier.csv", rows)
     (folder / "rows.json").write_text(json.dumps({"rows": rows}, indent=2))
     numbers = f"<h2>Regret</h2>{_table(frontier)}<p class='note'>{html.escape(NOTE)}</p>"
-    lead = f"{html.escape(setting_of(frontier.study))} {TRUST['local']} {RAW}"
+    lead = html.escape(f"{setting_of(frontier.study)} {SEEN}")
     body = "\n".join(
         [
             f"<h1>{html.escape(title)}</h1><p class='lead'>{lead}</p>",
