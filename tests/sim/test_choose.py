@@ -16,7 +16,7 @@ from sottovoce.cli.init import starting_file
 from sottovoce.lab.choosing import choose as choosing
 from sottovoce.lab.choosing.candidates import comparison_of
 from sottovoce.lab.choosing.choose import Choice, Score, Wish, choose, people_needed, score_of, taken_of
-from sottovoce.lab.choosing.words import also_to_change, lines_of, reasons, rows_of, shortfall
+from sottovoce.lab.choosing.words import also_to_change, lines_of, reasons, rows_of, shortfall, tuning_for
 from sottovoce.lab.plan import plans_of
 from sottovoce.lab.study.cells import Cell, CellResult, cells_of, run_cells
 from sottovoce.lab.study.file import Study, StudyInWorlds, load_task_study
@@ -206,8 +206,20 @@ def test_only_lines_that_change_are_named_and_what_else_the_file_needs(tmp_path:
     louder = msgspec.structs.replace(file, learner="ucb", privacy=msgspec.structs.replace(file.privacy, epsilon=4.0))
     assert lines_of(taken, louder) == ["[privacy]", "epsilon = 2.0"]
     assert also_to_change(taken, file) == ""
+    tuned = msgspec.structs.replace(file, learner="kl-ucb", tuning={"bonus": 1.0})
+    assert also_to_change(taken, tuned) == "take bonus out of [tuning]"
     tight = msgspec.structs.replace(file, privacy=msgspec.structs.replace(file.privacy, window=1.0))
     assert "budgets must grow" in also_to_change(taken, tight)
+
+
+def test_a_learner_that_is_recommended_is_told_in_the_file_what_its_preset_does_not_say(tmp_path: Path):
+    path = tmp_path / "task.toml"
+    text = starting_file(path, contextual=True).replace("candidates = 5", 'actions = ["a", "b"]')
+    path.write_text(text.replace('"scale-free"', '"glm"'))  # logistic, unless its file says otherwise
+    asked = load_task_study(path)
+    told = {one.learner: tuning_for(one, asked.file) for one in comparison_of(asked).candidates}
+    assert told["scale-free"] == {"link": "logistic"}
+    assert told["glm"] == told["linucb"] == {}
 
 
 # --- the commands ----------------------------------------------------------------------------------------------------

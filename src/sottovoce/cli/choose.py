@@ -34,12 +34,12 @@ def choose(
     json: JsonFile = None,
 ) -> None:
     """Recommend a learner, a preset and the smallest epsilon for a wanted regret, from short runs of all that fit."""
-    from sottovoce.catalogue.algorithms import advised, algorithm_of
+    from sottovoce.catalogue.algorithms import advised
     from sottovoce.lab.choosing.candidates import comparison_of
     from sottovoce.lab.choosing.choose import choose as chosen
     from sottovoce.lab.choosing.words import limits_of, rows_of
 
-    if people and not learner and asked.file is None and algorithm_of(asked.study.learner).actions == "arms":
+    if people and asked.file is None and asked.study.learner == advised("arms"):
         asked = asked._replace(study=msgspec.structs.replace(asked.study, learner=advised("arms", answer=True)))
     compared = comparison_of(asked, learner or ())
     wish = _wish(asked, compared.answers, regret, people)

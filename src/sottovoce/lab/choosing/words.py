@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from sottovoce.catalogue.algorithms import advice_of, algorithm_of
-from sottovoce.catalogue.resolve import contract_of
+from sottovoce.catalogue.resolve import contract_of, tuning_of
 from sottovoce.catalogue.task_file import TaskFile
 from sottovoce.lab.choosing.choose import Choice, Score, Wish, people_needed, plans_for_people, rank
 from sottovoce.lab.plan import plan_of
@@ -127,8 +127,19 @@ def lines_of(score: Score, file: TaskFile | None) -> list[str]:
     if file is not None:
         top = {name: value for name, value in top.items() if getattr(file, name) != value}
         privacy = {name: value for name, value in privacy.items() if getattr(file.privacy, name) != value}
-    heading = ["", "[privacy]"][not top :] if privacy else []
-    return [*map(_line, top.items()), *heading, *map(_line, privacy.items())]
+    changed = file is None or (file.learner, file.preset) != (score.study.learner, score.study.preset)
+    tables = {"privacy": privacy, "tuning": tuning_for(score.study, file) if changed else {}}
+    lines = [_line(pair) for pair in top.items()]
+    for name, values in tables.items():
+        lines += [*([""] if lines else []), f"[{name}]", *map(_line, values.items())] if values else []
+    return lines
+
+
+def tuning_for(study: Study, file: TaskFile | None) -> dict[str, Any]:
+    """What `[tuning]` has to say: what the preset does not say, and the rest of the file does not either."""
+    bare = file and msgspec.structs.replace(file, learner=study.learner, preset=study.preset, tuning={})
+    said = algorithm_of(study.learner).presets[study.preset].get("tuning", {}) | (tuning_of(bare) if bare else {})
+    return {name: value for name, value in study.tuning.items() if said.get(name) != value}
 
 
 def _line(pair: tuple[str, Any]) -> str:
@@ -138,9 +149,10 @@ def _line(pair: tuple[str, Any]) -> str:
 
 def also_to_change(score: Score, file: TaskFile) -> str:
     """Why the file would be refused with these lines alone; empty if it would not."""
-    privacy = msgspec.structs.replace(file.privacy, epsilon=score.epsilon)
-    study = score.study
-    changes = {"learner": study.learner, "preset": study.preset, "tuning": study.tuning, "privacy": privacy}
+    study, privacy = score.study, msgspec.structs.replace(file.privacy, epsilon=score.epsilon)
+    if stale := sorted(file.tuning.keys() - study.tuning.keys()):
+        return f"take {', '.join(stale)} out of [tuning]"
+    changes = {"learner": study.learner, "preset": study.preset, "tuning": tuning_for(study, file), "privacy": privacy}
     try:
         contract_of(msgspec.structs.replace(file, **changes))
     except ConfigurationError as error:
