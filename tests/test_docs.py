@@ -133,12 +133,18 @@ def nothing_is_tried(question: Any, epsilon: Any, seeds: int, progress: Any) -> 
     raise SystemExit(0)
 
 
+def nothing_is_drawn(jobs: Any, fresh: bool) -> Any:
+    """Where `sottovoce frontier` would start to compute."""
+    raise SystemExit(0)
+
+
 def nothing_happens(study: Study, cells: list[Cell], *_: Any) -> Iterator[CellResult]:
-    """What a plan would compute."""
+    """What a plan or a choice would compute: nobody loses anything but uniform play."""
     seeds = np.ones(study.seeds)
     for cell in cells:
+        lost = seeds[:, None] * (cell.role == "uniform")
         correct = seeds > 0 if complete(halves(cell.task).learner).stops else None
-        yield CellResult(cell, np.array([study.rounds]), seeds[:, None], 0.0, seeds, seeds > 0, correct)
+        yield CellResult(cell, np.array([study.rounds]), lost, 0.0, seeds, seeds > 0, correct)
 
 
 @pytest.mark.parametrize("page", with_blocks("console", "bash"))
@@ -148,7 +154,9 @@ def test_the_commands_of_a_page_are_understood(page: Path, tmp_path: Path, monke
     simulate, audit = (importlib.import_module(f"sottovoce.{name}") for name in ("cli.simulate", "cli.audit"))
     monkeypatch.setattr(simulate, "run", lambda study, *_, **__: understood.extend(cells_of(study)))
     monkeypatch.setattr(audit, "audit_all", lambda subjects, *_, **__: understood.extend(subjects) or iter(()))
-    monkeypatch.setattr(importlib.import_module("sottovoce.lab.plan"), "run_cells", nothing_happens)
+    monkeypatch.setattr(simulate, "run_jobs", nothing_is_drawn)
+    for name in ("plan", "choosing.choose"):
+        monkeypatch.setattr(importlib.import_module(f"sottovoce.lab.{name}"), "run_cells", nothing_happens)
     monkeypatch.setattr(importlib.import_module("sottovoce.lab.try_data.trial"), "trial_of", nothing_is_tried)
     table1 = importlib.import_module("sottovoce.lab.table1.measure")
     monkeypatch.setattr(table1, "measure", lambda **_: iter(()))

@@ -135,7 +135,7 @@ def test_the_file_of_a_live_task_is_planned_with_its_own_numbers(contextual: boo
     path = tmp_path / "task.toml"
     path.write_text(starting_file(path, contextual=contextual).replace("20_000", "400"))
     assert is_task_file(path)
-    study, worlds, said = load_task_study(path)
+    study, worlds, said, _ = load_task_study(path)
     (row,) = plans_of(study, worlds)
     assert (row.world, row.rounds, row.epsilon) == (world, 400, 4.0 if contextual else 2.0)
     assert study.publish_every == 2

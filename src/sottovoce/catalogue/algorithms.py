@@ -69,6 +69,9 @@ class Advice(NamedTuple):
     why: str
 
 
+SAME = "the same, "
+"""So begins a situation that adds something to the one before it."""
+
 GUIDE = (
     Advice("a few actions, rewards that stay as they are", "thompson", "less regret than kl-ucb and tsallis-inf there"),
     Advice("a few actions, rewards that may change with time", "tsallis-inf", "learns in both kinds of worlds"),
@@ -82,3 +85,28 @@ GUIDE = (
     Advice("a number or a point to tune, two tries a person", "two-point", "a slope says more than two values"),
     Advice("a number or a point to tune, one try a person", "fkm", "asks one value only; needs many more people"),
 )
+
+
+def advice_of(learner: str) -> Advice | None:
+    """The first situation for which the guide names this learner, in words that can stand alone.
+
+    >>> advice_of("sequential-halving").situation
+    'a few actions, and only the best one is wanted, with a fixed number of people'
+    """
+    whole = ""
+    for advice in GUIDE:
+        same = advice.situation.startswith(SAME)
+        whole = whole if same else advice.situation
+        if advice.learner == learner:
+            return advice._replace(situation=f"{whole}, {advice.situation.removeprefix(SAME)}" if same else whole)
+    return None
+
+
+def advised(actions: str, *, answer: bool = False) -> str:
+    """The learner that the guide names first for this kind of actions; `answer`: one that finds the best and stops.
+
+    >>> advised("arms"), advised("arms", answer=True), advised("points")
+    ('thompson', 'top-two', 'two-point')
+    """
+    named = [advice.learner for advice in GUIDE if algorithm_of(advice.learner).actions == actions]
+    return next(learner for learner in named if not answer or "failure" in algorithm_of(learner).question)

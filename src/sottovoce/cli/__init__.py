@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, NoReturn
 
 COMMANDS = (
-    "algorithms", "plan", "try_data", "simulate", "audit", "reproduce", "shuffle",
+    "algorithms", "choose", "plan", "try_data", "simulate", "frontier", "audit", "reproduce", "shuffle",
     "init", "serve", "task", "devices", "demo", "inspect",
 )  # fmt: skip
 """In the order of `--help`; each is the function, or the group of commands, of this name in the file of this name."""

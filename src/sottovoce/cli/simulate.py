@@ -48,8 +48,8 @@ def run(
 
     if parquet:
         import pyarrow.parquet  # noqa: F401  (refused here, before anything is computed)
-    place = Folder(folder(out or Path("results") / _name(study)), study)
-    results = _run(place, study, cells, fresh)
+    place = Folder(folder(out or Path("results") / name_of(f"{study.learner}-{study.preset}", study)), study)
+    (results,) = run_jobs([(place, study, cells)], fresh)
     place.export(results, parquet)
     recommends = any(result.correct is not None for result in results)
     say(_best_arm_table(study, results) if recommends else _regret_table(study, results))
@@ -61,19 +61,29 @@ def run(
     write_rows(json, [row(study, result) for result in results])
 
 
-def _run(place: "Folder", study: "Study", cells: "Sequence[Cell]", fresh: bool) -> "list[CellResult]":
+Job = tuple["Folder", "Study", "Sequence[Cell]"]
+"""A study, its cells, and where their curves are kept."""
+
+
+def run_jobs(jobs: "Sequence[Job]", fresh: bool) -> "list[list[CellResult]]":
+    """The curves of each study, in the order of its cells: taken from its folder, or run and kept there."""
     from sottovoce.lab.study.cells import run_cells
 
-    results = {cell.name: None if fresh else place.load(cell) for cell in cells}
-    missing = [cell for cell in cells if results[cell.name] is None]
-    if kept := len(cells) - len(missing):
-        note = f"{kept} of {len(cells)} curves are in {place.path}; --fresh runs them again"
+    found = [{cell.name: None if fresh else place.load(cell) for cell in cells} for place, _, cells in jobs]
+    missing = [
+        [cell for cell in cells if kept[cell.name] is None] for (*_, cells), kept in zip(jobs, found, strict=True)
+    ]
+    every, to_run = sum(len(cells) for *_, cells in jobs), sum(map(len, missing))
+    if kept := every - to_run:
+        where = jobs[0][0].path if len(jobs) == 1 else jobs[0][0].path.parent
+        note = f"{kept} of {every} curves are in {where}; --fresh runs them again"
         Console(stderr=True).print(note, style="dim", highlight=False)
-    with progress_bar("rounds", len(missing) * study.rounds) as advance:
-        for result in run_cells(study, missing, advance):
-            place.save(result)
-            results[result.cell.name] = result
-    return [result for result in results.values() if result is not None]
+    with progress_bar("rounds", to_run * jobs[0][1].rounds) as advance:
+        for (place, study, _), cells, results in zip(jobs, missing, found, strict=True):
+            for result in run_cells(study, cells, advance):
+                place.save(result)
+                results[result.cell.name] = result
+    return [[result for result in results.values() if result is not None] for results in found]
 
 
 def _regret_table(study: "Study", results: "list[CellResult]") -> Table:
@@ -122,6 +132,7 @@ def _by_world(
     return table
 
 
-def _name(study: "Study") -> str:
-    digest = hashlib.sha256(msgspec.json.encode(study)).hexdigest()[:6]
-    return "-".join([study.learner, study.preset, *study.worlds, digest])
+def name_of(what: str, *studies: "Study") -> str:
+    """The name of a folder of results: what was run in which worlds, and a short hash of all numbers."""
+    digest = hashlib.sha256(msgspec.json.encode(studies[0] if len(studies) == 1 else studies)).hexdigest()[:6]
+    return "-".join([what, *studies[0].worlds, digest])

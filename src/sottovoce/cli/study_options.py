@@ -15,13 +15,15 @@ if TYPE_CHECKING:
 
 Command = Callable[..., None]
 StudyFile = Annotated[Path | None, typer.Argument(help="A study in TOML (see experiments/), instead of options.")]
+Learners = Annotated[list[str] | None, typer.Option(help="Only this learner; may be repeated (default: all that fit).")]
 AnyFile = Annotated[Path | None, typer.Argument(help="A study or a live task in TOML, instead of options.")]
 
 
 def with_study(*, tasks: bool = False, without: tuple[str, ...] = ()) -> Callable[[Command], Command]:
     """Give a command the options of a study before its own; its first argument becomes the study they describe.
 
-    `tasks`: a file of a live task is taken too. `without`: options of a study that this command does not need.
+    `tasks`: a file of a live task is taken too. `without`: options of a study that this command does not need. Without
+    `learner` a command takes several of its own, and the study gets the first, or the usual one for its actions.
     """
 
     def decorate(command: Command) -> Command:
@@ -38,6 +40,8 @@ def with_study(*, tasks: bool = False, without: tuple[str, ...] = ()) -> Callabl
             if file is not None and typed:  # a file says everything about a study; an option beside it would be lost
                 listed = ", ".join("--" + name.replace("_", "-") for name in typed)
                 raise ConfigurationError(f"{listed} cannot be combined with a study file; change the file")
+            if "learner" in without:
+                options["learner"] = (given["learner"] or [_usual(options, points=_typed(context, "region"))])[0]
             command(_study(**options) if file is None else _from_file(file, tasks), **given)
 
         run.__dict__["__signature__"] = inspect.Signature(every)
@@ -50,6 +54,15 @@ def with_study(*, tasks: bool = False, without: tuple[str, ...] = ()) -> Callabl
 def _typed(context: typer.Context, name: str) -> bool:
     source = context.get_parameter_source(name)
     return source is not None and source.name == "COMMANDLINE"
+
+
+def _usual(options: dict[str, Any], *, points: bool) -> str:
+    """The learner that the guide names first for the actions of these options."""
+    from sottovoce.catalogue.algorithms import advised
+    from sottovoce.sim.worlds import actions_of
+
+    kind = "points" if points else "features" if options["dimension"] else "arms"
+    return advised(actions_of(options["world"][0]) if options["world"] else kind)
 
 
 def _from_file(path: Path, tasks: bool) -> "StudyInWorlds":
@@ -75,7 +88,9 @@ def _study(
     option: Annotated[list[str] | None, typer.Option(help="Any other option of the world: NAME=VALUE.")] = None,
     data: Annotated[Path | None, typer.Option(help="Your copy of the data (movielens): a file or folder.")] = None,
     epsilon: Annotated[list[float] | None, typer.Option(help="Budget of one report; may be repeated.")] = None,
-    delta: Annotated[float | None, typer.Option(help="For mechanisms that need one (default 1e-5).")] = None,
+    delta: Annotated[
+        float | None, typer.Option(help="For presets that need one (default 1e-5; compared only if given).")
+    ] = None,
     rounds: Annotated[int, typer.Option()] = 10_000,
     seeds: Annotated[int, typer.Option()] = 8,
     seed: Annotated[int, typer.Option(help="Where the seeds start: another number, other worlds.")] = 0,

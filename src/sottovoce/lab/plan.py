@@ -93,7 +93,7 @@ def plans_of(
     uniform = {result.cell.world_name: result for result in results if result.cell.role == "uniform"}
     for result in results:
         if result.cell.role == "chosen":
-            yield _plan(study, result, uniform[result.cell.world_name])
+            yield plan_of(study, result, uniform[result.cell.world_name])
 
 
 def shortened(study: Study) -> Study:
@@ -108,7 +108,8 @@ def shortened(study: Study) -> Study:
     return msgspec.structs.replace(study, rounds=rounds, seeds=runs)
 
 
-def _plan(study: Study, chosen: CellResult, uniform: CellResult) -> Plan:
+def plan_of(study: Study, chosen: CellResult, uniform: CellResult) -> Plan:
+    """The plan of one learner at one budget, from its runs and those of uniform play."""
     cell, task = chosen.cell, chosen.cell.task
     mechanism = mechanism_of(task)
     noise, few_arms = mechanism.noise(), algorithm_of(task.learner).actions == "arms"

@@ -11,6 +11,10 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 CHOSEN = ("#0b6e4f", "#1f9e89", "#6ab187", "#9bc995", "#b9d8a9", "#d5e6c3")
 PAPER = ("#b23a48", "#d1735b", "#e09f7d", "#eec8a8", "#f0d9c0", "#6a1b2d")
+SEVERAL = (
+    "#0b6e4f", "#d1495b", "#2f6fb5", "#e69f00", "#7b4ea3", "#4db6d3", "#8c564b", "#c2479a", "#8a9a1f", "#1b1f3b",
+)  # fmt: skip
+"""For curves that stand side by side, none before the others."""
 NO_PRIVACY = "#2b2d42"
 UNIFORM = "#8d99ae"
 DOTTED: Any = (0, (1, 1))

@@ -79,10 +79,7 @@ class CellResult(NamedTuple):
 
     def interval(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """Mean and 95 % interval (Student's t over seeds) at every checkpoint; without spread for a single seed."""
-        mean, seeds = self.regret.mean(axis=0), len(self.regret)
-        if seeds == 1:
-            return mean, mean, mean
-        half = student_quantile(0.975, seeds - 1) * self.regret.std(axis=0, ddof=1) / np.sqrt(seeds)
+        mean, half = self.regret.mean(axis=0), half_interval(self.regret)
         return mean, mean - half, mean + half
 
     def last(self) -> tuple[float, float, float]:
@@ -104,6 +101,17 @@ class CellResult(NamedTuple):
         if mean[half] <= 0 or mean[-1] <= 0 or half == len(mean) - 1:
             return float("nan")
         return float(np.log(mean[-1] / mean[half]) / np.log(self.rounds[-1] / self.rounds[half]))
+
+
+def half_interval(runs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Half of the 95 % interval of a mean (Student's t over runs, the first axis); 0 for a single run.
+
+    >>> round(float(half_interval(np.array([1.0, 2.0, 3.0]))), 2)
+    2.48
+    """
+    if len(runs) == 1:
+        return np.zeros(runs.shape[1:])
+    return student_quantile(0.975, len(runs) - 1) * runs.std(axis=0, ddof=1) / np.sqrt(len(runs))
 
 
 def cells_of(study: Study, worlds: Mapping[str, World] | None = None) -> list[Cell]:

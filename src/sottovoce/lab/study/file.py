@@ -59,6 +59,8 @@ class StudyInWorlds(NamedTuple):
     study: Study
     worlds: Mapping[str, World] | None = None
     note: str = ""
+    file: TaskFile | None = None
+    """Of the live task that it is about."""
 
 
 def load_study(path: Path) -> Study:
@@ -87,7 +89,7 @@ def load_task_study(path: Path) -> StudyInWorlds:
         about = f"the world {name!r} with its usual numbers"
     study, every = study_of(file, contract, name), learning_of(contract).publish_every
     note = f"Task {file.id}: {about}; a model every {every:,} reports, every report in time."
-    return StudyInWorlds(study, {name: world}, note)
+    return StudyInWorlds(study, {name: world}, note, file)
 
 
 def study_of(file: TaskFile, contract: Contract, world: str) -> Study:

@@ -34,13 +34,13 @@ Stopped: the share of runs that ended before the people did."""
 def write_report(folder: Path, study: Study, results: Sequence[CellResult]) -> Path:
     """Write `report.html` and its figures (`regret.png`, and `answers.png` for a best arm); returns the page."""
     title = study.title or algorithm_of(study.learner).title
-    sections = [_section(folder, "regret", draw_regret(title, results), _regret_table(results))]
+    sections = [section_of(folder, "regret", draw_regret(title, results), _regret_table(results))]
     if judged := [result for result in results if result.correct is not None]:
-        sections.insert(0, _section(folder, "answers", draw_answers(title, judged), _answer_table(judged)))
+        sections.insert(0, section_of(folder, "answers", draw_answers(title, judged), _answer_table(judged)))
     cells = [result.cell for result in results]
     body = "\n".join(
         [
-            f"<h1>{html.escape(title)}</h1><p class='lead'>{html.escape(_setting(study))} {_trust(cells)}</p>",
+            f"<h1>{html.escape(title)}</h1><p class='lead'>{html.escape(setting_of(study))} {_trust(cells)}</p>",
             *sections,
             "<h2>What each person is promised</h2><ul>",
             *dict.fromkeys(promise_of(cell) for cell in cells if cell.private),
@@ -52,7 +52,8 @@ def write_report(folder: Path, study: Study, results: Sequence[CellResult]) -> P
     return page
 
 
-def _section(folder: Path, name: str, figure: Figure, rows: str) -> str:
+def section_of(folder: Path, name: str, figure: Figure, rows: str) -> str:
+    """A figure, also written to the folder, and what stands below it."""
     figure.savefig(folder / f"{name}.png", dpi=160)
     return f"<figure>{svg_of(figure)}</figure>\n{rows}"
 
@@ -63,7 +64,8 @@ def _trust(cells: Sequence[Cell]) -> str:
     return f"{TRUST[algorithm_of(cells[0].task.learner).trust]} {raw}".strip()
 
 
-def _setting(study: Study) -> str:
+def setting_of(study: Study) -> str:
+    """What was simulated, in a sentence."""
     shape = f"{study.arms} actions" + (f", features of length {study.dimension}" if study.dimension else "")
     if algorithm_of(study.learner).actions == "points":
         shape = f"points of a {study.region.get('kind', 'ball')} in {study.dimension} dimensions"
