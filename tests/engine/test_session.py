@@ -57,3 +57,9 @@ def test_a_learner_that_knows_enough_hears_nothing_more():
     assert session.done
     assert session.reports <= 40
     assert session.recommendation in range(4)
+
+
+def test_between_two_models_a_learner_that_plays_the_largest_index_spreads_its_offers():
+    """Every offer counts as a report until the next model; without that the first arm would be offered eight times."""
+    session = sv.Session(ready("ucb").learner, seed=0, publish_every=8)
+    assert sorted(int(session.ask().arm) for _ in range(8)) == [0, 0, 1, 1, 2, 2, 3, 3]

@@ -1,5 +1,6 @@
 """Learners of points: zero noise gives the published methods, and nobody is ever asked to leave the region."""
 
+import itertools
 import math
 
 import jax
@@ -14,9 +15,10 @@ from sottovoce.catalogue.algorithms import algorithms
 from sottovoce.learners.convex.multi_point import orthonormal
 from sottovoce.learners.linalg import cholesky, solve, solve_transposed
 from sottovoce.protocol.errors import ConfigurationError
-from sottovoce.sim.random import simulation_key
+from sottovoce.sim.random import seed_keys, simulation_key
 from sottovoce.sim.run import simulate
 from sottovoce.sim.worlds import world_of
+from sottovoce.sim.worlds.base import world_for
 
 POINTS = sorted(n for n, a in algorithms().items() if a.actions == "points" and a.trust == "local")
 TRIANGLE = {"kind": "polytope", "rows": [[1.0, 0.2], [-0.3, 1.0], [-0.6, -1.0]], "bounds": [0.7, 0.5, 0.9]}
@@ -182,3 +184,33 @@ def test_interval_search_wants_an_interval():
 def test_more_directions_than_dimensions_are_refused():
     with pytest.raises(ConfigurationError, match="needs 1 to 2 directions"):
         halves(task("k-point", dimension=2, rounds=100, epsilon=1.0, directions=3))
+
+
+def test_newton_without_noise_adds_the_second_derivative_of_each_report_to_its_precision():
+    """The precision and the mean against the formulas, with matrices; one draw lies outside the ball."""
+    learner = ready("newton", private=False).learner
+    loss = lambda x: float(np.sum((x - 0.3) ** 2) / 4)  # noqa: E731
+    with jax.enable_x64(True):
+        run = list(follow(learner, lambda x: jnp.asarray(1 - loss(x)), 40))
+        for (state, offer), (after, _) in itertools.pairwise(run):
+            z, p = np.array(offer.memo.draw), float(offer.memo.beyond)
+            root = np.array(state.root)
+            heard = p * loss(np.array(offer.public)) + learner.wall * (p - 1) - float(state.level)
+            np.testing.assert_allclose(offer.public, (state.mean + root @ z) / p, rtol=1e-9)
+            np.testing.assert_allclose(after.mean, state.mean - learner.rate * heard * root @ z, rtol=1e-9)
+            change = np.eye(2) + learner.focus * learner.rate * heard * (np.outer(z, z) - np.eye(2))
+            wanted = np.linalg.inv(root).T @ change @ np.linalg.inv(root)
+            sizes = np.sqrt(np.diag(np.linalg.inv(wanted)))
+            if sizes.max() < learner.width:  # it is never wider than at first
+                np.testing.assert_allclose(np.linalg.inv(after.root @ after.root.T), wanted, rtol=1e-9)
+
+
+def test_newton_narrows_across_a_valley_and_not_along_it():
+    """Without noise; evenly spread in two directions, half of the variance would lie across."""
+    half = halves(task("newton", dimension=2, rounds=2_000, epsilon=1.0), private=False)
+    world = world_of("valley", dimension=2)
+    trace = simulate(half.learner, half.user, world, mechanism=None, rounds=2_000, seeds=4, checkpoints=1)
+    with jax.enable_x64(True):
+        directions = [np.array(world_for(world, key).across) for key in seed_keys(0, 4)]
+    shares = [np.sum((d @ r) ** 2) / np.sum(r**2) for d, r in zip(directions, trace.state.root, strict=True)]
+    assert max(shares) < 0.25

@@ -191,10 +191,12 @@ def test_ucb_plays_the_largest_index_of_its_formula():
             rewards[arm] += estimate
 
 
-def test_kl_ucb_plus_plus_explores_an_arm_less_the_more_it_was_played():
+@pytest.mark.parametrize(("name", "surplus"), [("kl-ucb-plus-plus", 1), ("kl-moss", 0)])
+def test_with_a_known_horizon_an_arm_is_explored_less_the_more_it_was_played(name: str, surplus: int):
     """The level of Menard and Garivier 2017 by hand, and none left once an arm has its share of the horizon."""
-    learner = ready("kl-ucb-plus-plus", private=False, rounds=1000).learner
+    learner = ready(name, private=False, rounds=1000).learner
     with jax.enable_x64(True):
         level = np.array(learner._known_horizon(jnp.asarray([1.0, 25.0, 250.0, 900.0])))
     shares = [1000 / (4 * pulls) for pulls in (1, 25)]
-    np.testing.assert_allclose(level, [math.log(y * (1 + math.log(y) ** 2)) for y in shares] + [0.0, 0.0], atol=1e-12)
+    by_hand = [math.log(y * (1 + surplus * math.log(y) ** 2)) for y in shares]
+    np.testing.assert_allclose(level, [*by_hand, 0.0, 0.0], atol=1e-12)

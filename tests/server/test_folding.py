@@ -2,6 +2,7 @@
 
 import datetime
 import functools
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -327,3 +328,10 @@ def test_a_learner_that_samples_offers_anew_at_every_publication():
         return [offer.action for offer in published(made).offers]
 
     assert pool(0) == pool(0) != pool(600)
+
+
+def test_offers_of_one_publication_are_spread_by_a_learner_that_plays_the_largest_index():
+    fold = Fold(contract(learner="kl-moss"))
+    dealt = Counter(offer.action for offer in published(fold.publish()).offers)
+    assert len(dealt) == 3
+    assert max(dealt.values()) - min(dealt.values()) <= 1

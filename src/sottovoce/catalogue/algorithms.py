@@ -73,7 +73,7 @@ SAME = "the same, "
 """So begins a situation that adds something to the one before it."""
 
 GUIDE = (
-    Advice("a few actions, rewards that stay as they are", "thompson", "less regret than kl-ucb and tsallis-inf there"),
+    Advice("a few actions, rewards that stay as they are", "kl-moss", "mostly the least regret; plans for the horizon"),
     Advice("a few actions, rewards that may change with time", "tsallis-inf", "learns in both kinds of worlds"),
     Advice("a few actions, and only the best one is wanted", "top-two", "stops by itself; 95 % confidence is proved"),
     Advice("the same, with a fixed number of people", "sequential-halving", "makes the most of those who come"),
@@ -83,7 +83,7 @@ GUIDE = (
     Advice("a few named actions, people described by features", "scale-free", "no scale; tries every action"),
     Advice("the same, and the answer is yes or no, or a count", "glm", "logistic, probit and Poisson rewards"),
     Advice("a number or a point to tune, two tries a person", "two-point", "a slope says more than two values"),
-    Advice("a number or a point to tune, one try a person", "fkm", "asks one value only; needs many more people"),
+    Advice("a number or a point to tune, one try a person", "newton", "asks one value only; needs many more people"),
 )
 
 

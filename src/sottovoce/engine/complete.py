@@ -35,6 +35,13 @@ class Complete:
         return getattr(self.learner, "growth", 1.0)
 
     @property
+    def pretends(self) -> bool:
+        return hasattr(self.learner, "pretend")
+
+    def pretend(self, state: Any, memo: Any) -> Any:
+        return self.learner.pretend(state, memo) if self.pretends else state
+
+    @property
     def stops(self) -> bool:
         return hasattr(self.learner, "done")
 

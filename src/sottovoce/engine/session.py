@@ -47,6 +47,7 @@ class Session:
     def __init__(self, learner: Learner, *, seed: int, publish_every: int = 1) -> None:
         whole = complete(learner)
         self._schedule, self._lazy = Schedule(publish_every, whole.growth), publish_every > 1 or whole.refreshes
+        self._pretends = self._lazy and whole.pretends
         self._numbers, self._fixed = split(whole)
         self._seed, self._asked, self._last = seed, 0, 0
         self.reports = 0
@@ -57,7 +58,10 @@ class Session:
     def ask(self) -> Offer:
         """The next offer: `public` is for the person, `arm` is the arm where actions are arms."""
         self._asked += 1
-        return self._run(_ask, self._published if self._lazy else self.state, np.uint32(self._seed), self._asked)
+        offer = self._run(_ask, self._published if self._lazy else self.state, np.uint32(self._seed), self._asked)
+        if self._pretends:
+            self._published = self._run(Complete.pretend, self._published, offer.memo)
+        return offer
 
     def tell(self, offer: Offer, estimate: Any, weight: float = 1.0) -> None:
         """What came of an offer; in any order, late or never. Nothing changes once the learner is done."""

@@ -13,6 +13,7 @@ from sottovoce.learners.convex import (
     hazan_levy,
     interval_search,
     multi_point,
+    newton,
     pyramid,
     saha_tewari,
 )
@@ -28,6 +29,7 @@ LEARNERS: dict[str, Callable[[Task, Noise], Learner]] = {
     "ucb": ucb.build,
     "kl-ucb": kl_ucb.build,
     "kl-ucb-plus-plus": kl_ucb.build,
+    "kl-moss": kl_ucb.build,
     "thompson": thompson.build,
     "lil-ucb": lil_ucb.build,
     "top-two": top_two.build,
@@ -42,6 +44,7 @@ LEARNERS: dict[str, Callable[[Task, Noise], Learner]] = {
     "agarwal-dekel-xiao": agarwal_dekel_xiao.build,
     "saha-tewari": saha_tewari.build,
     "hazan-levy": hazan_levy.build,
+    "newton": newton.build,
     "interval-search": interval_search.build,
     "pyramid": pyramid.build,
     "two-point": multi_point.build,

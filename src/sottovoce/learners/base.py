@@ -31,6 +31,9 @@ class Learner(Protocol):
     - `refresh(state) -> state`: the expensive part of learning (solving for a model). It is run when a new model is
       published, not for every report.
     - `growth`: the next model is published only after that many times more reports (1.01 is one model per percent).
+    - `pretend(state, memo) -> state`: the state if the person of this offer answered as is expected. Between two
+      publications it is what the next offer is made from, so that learners that always play the largest index do not
+      offer the same arm to everybody.
     - `done(state)` and `recommend(state)`: for a learner that knows when it knows enough. After `done` no more offers
       are made and the recommendation is served: an arm, or a mask of arms.
     - `best_set(rewards)`: the mask that it would recommend if it knew the mean rewards.

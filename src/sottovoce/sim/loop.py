@@ -115,7 +115,8 @@ def play_round(
     report, regret = answer(setting, learner, gates, world, key, carry, round)
     queue, due, arrived = _post(setting.delay, carry.queue, report, round)
     state, _ = learn(learner, carry.state, due, arrived)
-    after = Carry(state, carry.published, queue, carry.regret + regret, carry.samples + 1)
+    published = learner.pretend(carry.published, report.memo) if setting.lazy else ()
+    after = Carry(state, published, queue, carry.regret + regret, carry.samples + 1)
     return choose(learner.done(carry.state), carry, after) if learner.stops else after
 
 

@@ -1,4 +1,4 @@
-"""KL-UCB and kl-UCB++: optimism by Kullback-Leibler confidence bounds, for stochastic arms.
+"""KL-UCB, kl-UCB++ and kl-MOSS: optimism by Kullback-Leibler confidence bounds, for stochastic arms.
 
 Garivier and Cappe, "The KL-UCB algorithm for bounded stochastic bandits and beyond", COLT 2011; named by the paper as a
 black box for Algorithm 1. The arm with the largest
@@ -8,7 +8,11 @@ black box for Algorithm 1. The arm with the largest
 kl-UCB++ (Menard and Garivier, "A minimax and asymptotically optimal algorithm for stochastic bandits", ALT 2017) knows
 the horizon T and is minimax optimal too. Its level depends on the arm: with y = T / (K N_a),
 
-    N_a d(mean_a, q) <= ln+( y (1 + ln+(y)^2) )             T -> horizon (0 for KL-UCB)
+    N_a d(mean_a, q) <= ln+( y (1 + s ln+(y)^2) )           T -> horizon (0 for KL-UCB)    s -> surplus (1)
+
+`kl-moss` leaves the surplus out (s = 0). That is the level of MOSS (Audibert and Bubeck, "Minimax policies for
+adversarial and stochastic bandits", COLT 2009) with the divergence in place of the square. The proof for kl-UCB++ needs
+the surplus; with 100,000 people it only costs.
 
 - Bounded estimates (randomised response): mapped to [0, 1], d is the Bernoulli divergence. Arms keep their order, so
   this is KL-UCB on the privatised bits, asymptotically optimal among learners that see those.
@@ -35,6 +39,7 @@ class KlUcb(Averaging):
     bounded: bool
     exploration: float
     horizon: float
+    surplus: float
     reach: float
     proxy: float
     tail: float
@@ -57,7 +62,7 @@ class KlUcb(Averaging):
 
     def _known_horizon(self, pulls: jax.Array) -> jax.Array:
         share = jnp.maximum(self.horizon / (self.arms * pulls), 1.0)  # below one the logarithm counts as zero
-        return jnp.log(share * (1 + jnp.log(share) ** 2))
+        return jnp.log(share * (1 + self.surplus * jnp.log(share) ** 2))
 
     def _bernoulli(self, mean: jax.Array, level: jax.Array) -> jax.Array:
         p = jnp.clip(mean, 1e-12, 1 - 1e-12)
@@ -78,7 +83,8 @@ def build(task: Task, noise: Noise) -> KlUcb:
         arms=task.arms,
         bounded=bounded,
         exploration=float(task.tuning.get("exploration", 0.0)),
-        horizon=float(task.rounds) if task.learner == "kl-ucb-plus-plus" else 0.0,
+        horizon=0.0 if task.learner == "kl-ucb" else float(task.rounds),
+        surplus=1.0 if task.learner == "kl-ucb-plus-plus" else 0.0,
         reach=noise.bound if bounded else 1.0,
         proxy=noise.proxy,
         tail=noise.tail,

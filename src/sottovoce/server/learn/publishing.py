@@ -13,6 +13,7 @@ import jax
 import jax.numpy as jnp
 import msgspec
 import numpy as np
+from jax import lax
 
 from sottovoce.catalogue.task import learning_of
 from sottovoce.engine.complete import Complete
@@ -33,7 +34,16 @@ ask_once = jax.jit(Complete.ask)
 
 @functools.partial(jax.jit, static_argnums=3)
 def ask_many(learner: Complete, state: Any, key: jax.Array, count: int) -> Offer:
-    return jax.vmap(Complete.ask, in_axes=(None, None, 0))(learner, state, jax.random.split(key, count))
+    """So many offers at once, each as if the persons of those before had answered as is expected."""
+
+    def one(state: Any, key: jax.Array) -> tuple[Any, Offer]:
+        offer = learner.ask(state, key)
+        return learner.pretend(state, offer.memo), offer
+
+    keys = jax.random.split(key, count)
+    if learner.pretends:
+        return lax.scan(one, state, keys)[1]
+    return jax.vmap(Complete.ask, in_axes=(None, None, 0))(learner, state, keys)
 
 
 class Remembered(NamedTuple):

@@ -11,7 +11,7 @@ from sottovoce.learners.convex.regions import region_of
 from sottovoce.protocol.errors import ConfigurationError, UnknownName
 from sottovoce.sim.worlds.arms import Arms, SwitchingArms
 from sottovoce.sim.worlds.base import Drawn, World
-from sottovoce.sim.worlds.convex import Absolute, Plane, Quadratic
+from sottovoce.sim.worlds.convex import Absolute, Cliff, Plane, Quadratic, Valley
 from sottovoce.sim.worlds.digits import digits_of
 from sottovoce.sim.worlds.linear import CONTEXTS, Binary, Linear, Poisson
 from sottovoce.sim.worlds.movielens import movielens_of
@@ -26,6 +26,8 @@ WORLDS: dict[str, Any] = {
     "poisson": Poisson,
     "quadratic": Quadratic,
     "absolute": Absolute,
+    "valley": Valley,
+    "cliff": Cliff,
     "movielens": movielens_of,
     "digits": digits_of,
     "table": table_of,

@@ -1,7 +1,7 @@
 """Worlds whose actions are points: the reward falls with the distance from a target, or is linear (`Plane`).
 
 The regret is against the best fixed point in hindsight. The target may move on a segment from `start` to `end`, where
-for both losses the best fixed point lies too; so the comparators are points of that segment.
+for each of these losses a best fixed point lies too; so the comparators are points of that segment.
 """
 
 from abc import ABC, abstractmethod
@@ -27,7 +27,7 @@ class Target(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class _Moving(ABC):
-    """What both losses share. Distances are measured between points as they are played, in units of the diameter.
+    """What these losses share. Distances are measured between points as they are played, in units of the diameter.
 
     - "fixed": the target never moves.
     - "drifting": it goes from start to end and back, once in `period` rounds.
@@ -109,6 +109,46 @@ class Absolute(_Moving):
         return steepness * jnp.sqrt(jnp.sum(apart * apart, axis=-1))
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Across(_Moving):
+    """A loss that changes most in one direction, `across`, drawn for every seed."""
+
+    across: Drawn = None
+
+    def sample(self, key: Key) -> Any:
+        across = lifted(self.region, on_sphere(jax.random.fold_in(key, 2), self.region.size))
+        return replace(super().sample(key), across=across)
+
+
+@configuration("motion")
+class Valley(_Across):
+    """The squared distance in units of the diameter, of which only the share `flat` counts along the valley.
+
+    Across the valley it counts in full. A step that is right for one direction is wrong for the others by 1/flat.
+    """
+
+    flat: float = 0.05
+
+    def _loss(self, target: jax.Array, points: jax.Array) -> jax.Array:
+        apart = (points - target) / (2 * self.region.outer)
+        return self.flat * jnp.sum(apart * apart, axis=-1) + (1 - self.flat) * (apart @ self.across) ** 2
+
+
+@configuration("motion")
+class Cliff(_Across):
+    """The loss falls slowly towards the target's height, and beyond it rises 1/shallow times as fast.
+
+    Height is measured across, in units of the diameter, so no slope is above 1/diameter. A learner that explores evenly
+    on both sides of the edge pays for the steep one.
+    """
+
+    shallow: float = 0.1
+
+    def _loss(self, target: jax.Array, points: jax.Array) -> jax.Array:
+        height = (points - target) @ self.across / (2 * self.region.outer)
+        return jnp.maximum(height, -self.shallow * height)
+
+
 class Slope(NamedTuple):
     mean: jax.Array
     corner: jax.Array
@@ -131,15 +171,16 @@ class Plane:
         return replace(self, mean=mean, corner=self.region.project(-1e6 * self.region.outer**2 * mean))
 
     def visit(self, round: jax.Array, key: Key) -> Slope:
-        return Slope(self._lifted(self.mean), self.region.place(self.corner))
-
-    def _lifted(self, free: jax.Array) -> jax.Array:
-        """The vector in the coordinates of points: `place` is affine, and its linear part is an isometry."""
-        return self.region.place(free) - self.region.place(jnp.zeros(self.region.size))
+        return Slope(lifted(self.region, self.mean), self.region.place(self.corner))
 
     def outcome(self, context: Slope, action: jax.Array, key: Key) -> jax.Array:
-        own = self._lifted(on_sphere(key, self.region.size) / (2 * self.region.outer))
+        own = lifted(self.region, on_sphere(key, self.region.size) / (2 * self.region.outer))
         return -action @ (context.mean + own)
 
     def regret(self, context: Slope, action: jax.Array) -> jax.Array:
         return jnp.mean((action - context.corner) @ context.mean)
+
+
+def lifted(region: Any, free: jax.Array) -> jax.Array:
+    """The vector in the coordinates of points: `place` is affine, and its linear part is an isometry."""
+    return region.place(free) - region.place(jnp.zeros(region.size))
