@@ -83,7 +83,8 @@ def tuning_of(file: TaskFile) -> dict[str, float | str]:
     """What the file says, and what follows from it: a learner that can is told to try every named action."""
     known = algorithm_of(file.learner).presets.get(file.preset, {}).get("tuning", {})
     named = bool(file.actions) and not file.one_right and "named" in known
-    return ({"named": 1.0} if named else {}) | file.tuning
+    drift: dict[str, float | str] = {} if file.drift == "none" else {"drift": file.drift}
+    return ({"named": 1.0} if named else {}) | drift | file.tuning
 
 
 def _offers(task: Task, file: TaskFile) -> ByModel | ByTicket:
