@@ -67,6 +67,16 @@ def test_a_contract_records_whether_every_named_action_is_tried():
         contract_of(file(one_right=True))
 
 
+def test_drift_is_said_in_the_file_and_only_the_learning_part_of_the_contract_knows_it():
+    plain, sudden = (json.loads(contract_of(file(learner="scale-free", **said))) for said in ({}, {"drift": "sudden"}))
+    assert [one.pop("learning")["tuning"]["drift"] for one in (plain, sudden)] == ["none", "sudden"]
+    assert plain == sudden
+    with pytest.raises(ConfigurationError, match="linucb has no version for drift; scale-free and thompson have"):
+        contract_of(file(drift="slow"))
+    with pytest.raises(ConfigurationError, match="drift is not tuning; it has its own place in the file"):
+        contract_of(file(learner="scale-free", tuning={"drift": "slow"}))
+
+
 def test_every_number_of_a_contract_is_whole_or_a_decimal_string():
     def numbers(value):
         if isinstance(value, dict | list):

@@ -31,6 +31,7 @@ POINTS: dict[str, Any] = ARMS | {"actions": [], "dimension": 2}
 KINDS: dict[str, dict[str, Any]] = {
     "kl-ucb": ARMS | {"publish_every": 1},
     "tsallis-inf": ARMS | {"publish_every": 7},
+    "thompson, sudden": ARMS | {"publish_every": 2, "drift": "sudden"},
     "fkm": POINTS | {"publish_every": 3},
     "lil-ucb": ARMS | {"publish_every": 5, "privacy": {"epsilon": 8.0}, "tuning": {"failure": 0.3}},
     "linucb": MODEL | {"publish_every": 2, "tuning": {"growth": 1.2}},
@@ -38,6 +39,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "scale-free": MODEL | {"publish_every": 3},
     "glm": MODEL | {"publish_every": 3, "preset": "explicit", "privacy": {"epsilon": 2.0, "delta": 1e-5}},
 }
+"""A learner, where there is a comma with what the task says of drift, and the rest of the task."""
 ROUNDS = 80
 
 
@@ -132,7 +134,7 @@ def journal_of(live: Contract, reports: list[tuple[jax.Array, int, bytes]], fold
 @pytest.mark.parametrize("name", KINDS)
 def test_the_same_visitors_and_noise_give_the_same_state(name: str):
     """One by one and in groups bit for bit, because the step is compiled once; the batch of the simulator to 1e-10."""
-    live = contract(**KINDS[name] | {"learner": name, "horizon": 2000})
+    live = contract(**KINDS[name] | {"learner": name.partition(",")[0], "horizon": 2000})
     with jax.enable_x64(True):
         state, reports = simulated(live)
         assert {gate for _, gate, _ in reports} == set(range(len(live.gates)))

@@ -51,6 +51,19 @@ def algorithm_of(learner: str) -> Algorithm:
     return look_up("learner", learner, algorithms())
 
 
+def learners_with(tuning: str) -> list[str]:
+    """The learners that have tuning of this name, in every preset.
+
+    >>> learners_with("drift")
+    ['scale-free', 'thompson']
+    """
+    return [
+        name
+        for name, algorithm in algorithms().items()
+        if all(tuning in preset.get("tuning", {}) for preset in algorithm.presets.values())
+    ]
+
+
 def needs_delta(learner: str, preset: str) -> bool:
     """Does the mechanism of this preset promise an (epsilon, delta), not epsilon alone?
 
@@ -74,7 +87,8 @@ SAME = "the same, "
 
 GUIDE = (
     Advice("a few actions, rewards that stay as they are", "kl-moss", "mostly the least regret; plans for the horizon"),
-    Advice("a few actions, rewards that may change with time", "tsallis-inf", "learns in both kinds of worlds"),
+    Advice("the same, but which one is best changes with time", "thompson", 'with drift = "sudden" or "slow"'),
+    Advice("a few actions, rewards that go up and down together", "tsallis-inf", "learns in both kinds of worlds"),
     Advice("a few actions, and only the best one is wanted", "top-two", "stops by itself; 95 % confidence is proved"),
     Advice("the same, with a fixed number of people", "sequential-halving", "makes the most of those who come"),
     Advice("the best few of several actions", "clucb", "stops by itself, with a confidence"),

@@ -82,9 +82,10 @@ def task_from(file: TaskFile) -> Task:
 def tuning_of(file: TaskFile) -> dict[str, float | str]:
     """What the file says, and what follows from it: a learner that can is told whether the actions have names."""
     known = algorithm_of(file.learner).presets.get(file.preset, {}).get("tuning", {})
+    drift: dict[str, float | str] = {} if file.drift == "none" else {"drift": file.drift}
     if not file.actions or "named" not in known:
-        return dict(file.tuning)
-    return {"named": float(not file.one_right), "contrast": 0.0} | file.tuning
+        return drift | file.tuning
+    return {"named": float(not file.one_right), "contrast": 0.0} | drift | file.tuning
 
 
 def _offers(task: Task, file: TaskFile) -> ByModel | ByTicket:

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeVar
 
 import msgspec
 
-from sottovoce.catalogue.algorithms import algorithm_of
+from sottovoce.catalogue.algorithms import algorithm_of, learners_with
 from sottovoce.protocol.budget import budget
 from sottovoce.protocol.contract import DAY, NAME, Limit
 from sottovoce.protocol.errors import ConfigurationError, UnknownName, check_range
@@ -32,7 +32,7 @@ UNKNOWN = re.compile(r"unknown field `(?P<field>[^`]*)`(?: - at `\$(?P<path>[.\w
 """What msgspec says of a field that is not declared, and where."""
 ORIGIN = re.compile(r"https?://[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?(:[1-9][0-9]{0,4})?")
 """As a browser writes it: no path, no capital letters."""
-RESERVED = {"learner", "preset", "arms", "dimension", "rounds", "epsilon", "delta", "region"}
+RESERVED = {"learner", "preset", "arms", "dimension", "rounds", "epsilon", "delta", "region", "drift"}
 
 Kind = TypeVar("Kind")
 
@@ -76,6 +76,8 @@ class TaskFile(Strict, frozen=True, kw_only=True):
     """The names of the actions; with fields, the fields describe the person."""
     one_right: bool = False
     """Is one action right for a person, and are all others worth the lowest reward? Then not all have to be tried."""
+    drift: Literal["none", "slow", "sudden"] = "none"
+    """Does what is best change while the task is open? Little by little, or at once, or not at all."""
     candidates: int = 0
     """Instead of named actions: how many an app may show at once, each described by the fields."""
     fields: dict[str, Field] = msgspec.field(default_factory=dict)
@@ -159,6 +161,8 @@ def check_file(file: TaskFile) -> None:
         raise ConfigurationError(f"{file.learner} takes no features; leave fields and candidates out")
     if file.one_right and not file.actions:
         raise ConfigurationError("one_right is said of named actions; name them in actions, or leave it out")
+    if file.drift != "none" and file.learner not in (able := learners_with("drift")):
+        raise ConfigurationError(f"{file.learner} has no version for drift; {' and '.join(able)} have")
     if algorithm.actions == "points" and file.actions:
         raise ConfigurationError(f"{file.learner} chooses points of a region; leave actions out")
     if len(set(file.actions)) < len(file.actions):

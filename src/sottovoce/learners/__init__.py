@@ -18,6 +18,7 @@ from sottovoce.learners.convex import (
     saha_tewari,
 )
 from sottovoce.learners.convex.regions import region_of
+from sottovoce.learners.drift import following
 from sottovoce.learners.pure_exploration import clucb, lil_ucb, sequential_halving, successive_rejects, top_two
 from sottovoce.learners.uniform import UniformArms, UniformContext, UniformPoints
 from sottovoce.privacy.noise import Noise
@@ -65,7 +66,7 @@ def learner_of(task: Task, noise: Noise) -> Learner:
     """
     if task.learner not in LEARNERS:
         raise UnknownName("learner", task.learner, LEARNERS)
-    return LEARNERS[task.learner](task, noise)
+    return following(LEARNERS[task.learner](task, noise), task, noise)
 
 
 def uniform_of(task: Task) -> Learner:

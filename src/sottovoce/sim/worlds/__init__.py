@@ -9,18 +9,20 @@ from sottovoce.catalogue.algorithms import algorithm_of
 from sottovoce.catalogue.task import Task
 from sottovoce.learners.convex.regions import region_of
 from sottovoce.protocol.errors import ConfigurationError, UnknownName
-from sottovoce.sim.worlds.arms import Arms, SwitchingArms
+from sottovoce.sim.worlds.arms import Arms, ChangingArms, SwitchingArms
 from sottovoce.sim.worlds.base import Drawn, World
 from sottovoce.sim.worlds.convex import Absolute, Cliff, Plane, Quadratic, Valley
 from sottovoce.sim.worlds.digits import digits_of
-from sottovoce.sim.worlds.linear import CONTEXTS, Binary, Linear, Poisson
+from sottovoce.sim.worlds.linear import CONTEXTS, Binary, ChangingLinear, Linear, Poisson
 from sottovoce.sim.worlds.movielens import movielens_of
 from sottovoce.sim.worlds.table import table_of
 
 WORLDS: dict[str, Any] = {
     "arms": Arms,
     "switching-arms": SwitchingArms,
+    "changing-arms": ChangingArms,
     "linear": Linear,
+    "changing-linear": ChangingLinear,
     "logistic": functools.partial(Binary, link="logistic"),
     "probit": functools.partial(Binary, link="probit"),
     "poisson": Poisson,
@@ -93,8 +95,14 @@ def world_of(
         if option == "gap" and not 0 < value <= 1:
             raise ConfigurationError(f"gap must be above 0 and at most 1, got {value:g}")
     gap, reward = float(options.get("gap", 0.0)), float(options.get("reward", 0.5))
-    if name == "arms" and gap > 1 - reward:
-        raise ConfigurationError(f"gap {gap:g} and reward {reward:g} make more than 1, the largest reward there is")
+    gaps = 1 + float(options.get("stays", 0.0))
+    if name in ("arms", "changing-arms") and gaps * gap > 1 - reward:
+        times = f"{gaps:g} times " if gaps > 1 else ""
+        raise ConfigurationError(
+            f"{times}gap {gap:g} and reward {reward:g} make more than 1, the largest reward there is"
+        )
+    if (period := float(options.get("period", 1.0))) <= 0:
+        raise ConfigurationError(f"period must be positive, got {period:g}")
     if actions != "arms" and dimension < 1:
         raise ConfigurationError(f"world {name} needs a dimension of at least 1, got {dimension}")
     if actions == "points":

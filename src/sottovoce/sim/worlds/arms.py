@@ -9,6 +9,7 @@ import jax.numpy as jnp
 from sottovoce.learners.base import Key, configuration, pick
 from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.sim.worlds.base import Drawn
+from sottovoce.sim.worlds.motion import moved
 
 
 class _Bernoulli:
@@ -86,3 +87,37 @@ class SwitchingArms(_Bernoulli):
     def regret(self, context: jax.Array, action: jax.Array) -> jax.Array:
         """Against every fixed arm; the simulator keeps the best in hindsight."""
         return context - pick(context, action)
+
+
+@configuration("arms", "motion")
+class ChangingArms(_Bernoulli):
+    """Another arm becomes the best one, and back again, once in `period` rounds; `motion` as in `worlds.motion`.
+
+    One arm is better by `gap`; all others have the reward `reward`. With `stays` = 1 the best arm stays as good as it
+    was, and the other one rises above it by a gap of its own: whoever plays the best arm only will not see that.
+    """
+
+    arms: int
+    motion: str = "switching"
+    period: float = 2000.0
+    gap: float = 0.2
+    reward: float = 0.5
+    stays: float = 0.0
+    best: Drawn = 0
+    following: Drawn = 1
+
+    def sample(self, key: Key) -> "ChangingArms":
+        first, second = jax.random.split(key)
+        best = jax.random.randint(first, (), 0, self.arms)
+        following = (best + jax.random.randint(second, (), 1, self.arms)) % self.arms
+        return dataclasses.replace(cast(Any, self), best=best, following=following)
+
+    def visit(self, round: jax.Array, key: Key) -> jax.Array:
+        arm, share = jnp.arange(self.arms), moved(self.motion, round, self.period)
+        old = jnp.where(arm == self.best, 1 - share * (1 - self.stays), 0.0)
+        new = jnp.where(arm == self.following, share * (1 + self.stays), 0.0)
+        return self.reward + self.gap * (old + new)
+
+    def regret(self, context: jax.Array, action: jax.Array) -> jax.Array:
+        """Against the best arm of the round."""
+        return jnp.max(context) - pick(context, action)

@@ -14,6 +14,7 @@ import jax.numpy as jnp
 from sottovoce.learners.base import Key, configuration
 from sottovoce.learners.convex.regions import on_sphere
 from sottovoce.sim.worlds.base import Drawn
+from sottovoce.sim.worlds.motion import moved
 
 COMPARATORS = 65
 """Points of the segment, both ends included."""
@@ -67,7 +68,7 @@ class _Moving(ABC):
     def _moved(self, round: jax.Array) -> jax.Array:
         """How far the target is on its way, from 0 to 1."""
         if self.motion == "drifting":
-            return (1 - jnp.cos(2 * jnp.pi * round / self.period)) / 2
+            return moved("drifting", round, self.period)
         phase = jnp.floor(jnp.log1p(0.6 * round) / jnp.log(1.6))
         return jnp.where(phase % 2 == 0, 0.0, 1.0)
 

@@ -1,7 +1,7 @@
 """Contextual worlds: the mean reward is <x, theta*> itself, or a curve of it (generalised linear)."""
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 import jax
 import jax.numpy as jnp
@@ -10,6 +10,7 @@ from sottovoce.learners.base import Key, configuration
 from sottovoce.protocol.links import Link
 from sottovoce.sim.random import normals
 from sottovoce.sim.worlds.base import Drawn
+from sottovoce.sim.worlds.motion import moved
 
 CONTEXTS = ("isotropic", "ill-conditioned", "fixed", "adversarial")
 """How the features of the actions come about; see `Features`."""
@@ -77,8 +78,46 @@ class Linear(Features):
     """Rewards are +1 or -1 with mean <x, theta*>."""
 
     def outcome(self, context: jax.Array, action: jax.Array, key: Key) -> jax.Array:
-        likely = (1 + context[action] @ self.theta) / 2
-        return jnp.where(jax.random.uniform(key, dtype=context.dtype) < likely, 1.0, -1.0)
+        return _sign(context[action] @ self.theta, key)
+
+
+class Visitor(NamedTuple):
+    features: jax.Array
+    theta: jax.Array
+
+
+@configuration("dimension", "arms", "contexts", "motion")
+class ChangingLinear:
+    """The world `linear`, whose theta* goes to another unit vector and back once in `period` rounds (`motion.py`)."""
+
+    dimension: int
+    arms: int
+    contexts: str = "isotropic"
+    motion: str = "switching"
+    period: float = 2000.0
+    start: Drawn = None
+    """The world as it is in the beginning."""
+    end: Drawn = None
+
+    def sample(self, key: Key) -> Any:
+        start = Linear(dimension=self.dimension, arms=self.arms, contexts=self.contexts).sample(key)
+        end = _on_sphere(jax.random.normal(jax.random.fold_in(key, 1), (self.dimension,)))
+        return replace(cast(Any, self), start=start, end=end)
+
+    def visit(self, round: jax.Array, key: Key) -> Visitor:
+        theta = self.start.theta + moved(self.motion, round, self.period) * (self.end - self.start.theta)
+        return Visitor(self.start.visit(round, key), _on_sphere(theta))
+
+    def shown(self, context: Visitor) -> jax.Array:
+        return context.features
+
+    def outcome(self, context: Visitor, action: jax.Array, key: Key) -> jax.Array:
+        return _sign(context.features[action] @ context.theta, key)
+
+    def regret(self, context: Visitor, action: jax.Array) -> jax.Array:
+        """Against the best action for the theta* of the round."""
+        rewards = context.features @ context.theta
+        return jnp.max(rewards) - rewards[action]
 
 
 @configuration("dimension", "arms", "contexts", "link")
@@ -114,6 +153,11 @@ class Poisson(Features):
     def outcome(self, context: jax.Array, action: jax.Array, key: Key) -> jax.Array:
         share = jax.random.uniform(key, dtype=context.dtype)
         return jnp.sum(self._chances(context[action] @ self.theta) <= share).astype(context.dtype)
+
+
+def _sign(mean: jax.Array, key: Key) -> jax.Array:
+    """1 or -1 with this mean."""
+    return jnp.where(jax.random.uniform(key, dtype=mean.dtype) < (1 + mean) / 2, 1.0, -1.0)
 
 
 def _norm(vectors: jax.Array) -> jax.Array:

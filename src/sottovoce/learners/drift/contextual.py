@@ -1,0 +1,131 @@
+"""A theta that changes: the scale-free learner that starts again when directions are long again, or forgets.
+
+**Sudden.** While theta stays as it is, the mean direction that people report becomes shorter, and once the learner has
+found theta it is nearly zero. When theta changes it is long at once; then the learner follows, and it falls again. For
+every mark (`marks.py`) the mean direction of the n2 reports since is compared with that of the n1 before:
+
+    alarm, if  |mean2| >= |mean1| + sqrt(v (d + 2 sqrt(d x) + 2 x) / n2)  and  n1 >= age,    x = level + ln(T / 2^s)
+
+    d -> dimension    T -> horizon    v: the mean square of what was reported along mean2 since the start
+
+The length of a mean over its deviation in the same direction is at most the Mahalanobis length, so for n2 Gaussian
+vectors with mean zero the root is exceeded with chance at most exp(-x) (Laurent and Massart, "Adaptive estimation of a
+quadratic functional by model selection", Annals of Statistics 2000). v is known from all products of two coordinates;
+with more than `WIDEST` coordinates these are too many, and v is the noise of the mechanism plus the mean square of a
+person's own direction times the residual, cut + (1 - cut) / 3 if those below the clip are evenly spread.
+
+No false-alarm rate is proved: a learner that has not found theta yet need not report shorter directions with every
+model. `level` was chosen, and how often there are alarms where nothing changes was measured (docs/drift.md).
+
+**Slow.** Time stops at `memory` reports: step, clip, trials and the weight of a new iterate in the average stay as they
+are then. Until then it is the learner as it is.
+"""
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from sottovoce.catalogue.task import Task
+from sottovoce.learners.base import Key, Learner, Offer, choose, configuration
+from sottovoce.learners.contextual import scale_free
+from sottovoce.learners.drift.marks import Marks, added, closed, lengths, means, no_marks
+from sottovoce.privacy.domains import DirectionEstimate
+from sottovoce.privacy.noise import Noise
+
+WIDEST = 100
+"""More coordinates have too many products."""
+LEVEL = 1.0
+AGE = 1024.0
+MEMORY = 4.0
+"""Of a slow world, in units of the horizon to the power 2/3. See docs/drift.md for all three."""
+
+
+class State(NamedTuple):
+    inner: scale_free.State
+    marks: Marks
+    products: jax.Array
+    """The sum of all products of two coordinates of a report; empty where there are too many."""
+    alarms: jax.Array
+    """How often it started again."""
+
+
+@configuration("horizon")
+class RestartingDescent:
+    """The scale-free learner, which starts again when theta has changed."""
+
+    inner: Any
+    horizon: int
+    deviation: float
+    level: float
+    age: float
+
+    def init(self) -> State:
+        d = self.inner.dimension
+        marks = no_marks((), len(lengths(self.horizon)), 1 + d)
+        return State(self.inner.init(), marks, jnp.zeros((d, d) if d <= WIDEST else (0, 0)), jnp.zeros(()))
+
+    def ask(self, state: State, key: Key) -> Offer:
+        return self.inner.ask(state.inner, key)
+
+    def tell(self, state: State, memo: tuple, estimate: DirectionEstimate) -> State:
+        direction = DirectionEstimate(*estimate).direction
+        products = jnp.outer(direction, direction) if state.products.size else 0.0
+        return state._replace(inner=self.inner.tell(state.inner, memo, estimate), products=state.products + products)
+
+    def refresh(self, state: State) -> State:
+        """A step, and a look for a change in all that was told since the last model."""
+        fresh = jnp.concatenate([state.inner.waiting[None], state.inner.sum.direction])
+        marks = added(state.marks, fresh)
+        after = state._replace(inner=self.inner.refresh(state.inner), marks=closed(marks, lengths(self.horizon)))
+        again = self.init()._replace(alarms=state.alarms + 1)
+        return choose(state.inner.waiting > 0, choose(self._changed(marks, state.products), again, after), state)
+
+    def _changed(self, marks: Marks, products: jax.Array) -> jax.Array:
+        d, (before, recent) = self.inner.dimension, (means(sums) for sums in (marks.before, marks.recent))
+        x = self.level + jnp.log(self.horizon / lengths(self.horizon))
+        width = self._variance(marks, products) * (d + 2 * jnp.sqrt(d * x) + 2 * x)
+        noise = jnp.sqrt(width / jnp.maximum(marks.recent[..., 0], 1e-6))
+        return jnp.any((_length(recent) >= _length(before) + noise) & (marks.before[..., 0] >= self.age))
+
+    def _variance(self, marks: Marks, products: jax.Array) -> jax.Array:
+        """For each mark: v, along the mean direction since."""
+        if not products.size:
+            return self.deviation**2 + self.inner.cut + (1 - self.inner.cut) / 3
+        along = marks.recent[..., 1:]
+        squares = jnp.sum((along @ products) * along, axis=-1) / jnp.maximum(marks.whole[0], 1e-6)
+        return squares / jnp.maximum(jnp.sum(along**2, axis=-1), 1e-300)
+
+
+def _length(vectors: jax.Array) -> jax.Array:
+    return jnp.sqrt(jnp.sum(vectors**2, axis=-1))
+
+
+@configuration()
+class ForgettingDescent:
+    """The scale-free learner, for which time stops at `memory` reports."""
+
+    inner: Any
+    memory: float
+
+    def init(self) -> scale_free.State:
+        return self.inner.init()
+
+    def ask(self, state: scale_free.State, key: Key) -> Offer:
+        return self.inner.ask(state, key)
+
+    def tell(self, state: scale_free.State, memo: tuple, estimate: DirectionEstimate) -> scale_free.State:
+        return self.inner.tell(state, memo, estimate)
+
+    def refresh(self, state: scale_free.State) -> scale_free.State:
+        after = self.inner.refresh(state)
+        share = jnp.minimum(1.0, self.memory / jnp.maximum(after.reports, 1e-300))
+        return after._replace(reports=after.reports * share, squares=after.squares * share)
+
+
+def restarting(learner: Learner, task: Task, noise: Noise) -> RestartingDescent:
+    return RestartingDescent(inner=learner, horizon=task.rounds, deviation=noise.per_block[0], level=LEVEL, age=AGE)
+
+
+def forgetting(learner: Learner, task: Task, noise: Noise) -> ForgettingDescent:
+    return ForgettingDescent(inner=learner, memory=max(1.0, MEMORY * task.rounds ** (2 / 3)))
