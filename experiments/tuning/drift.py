@@ -31,9 +31,10 @@ CHOICES = {
     ("thompson", "sudden", "explore"): (0.0, 0.25, 0.5, 1.0, 2.0),
     ("thompson", "slow", "memory"): (0.5, 1.0, 2.0, 4.0, 8.0),
     ("scale-free", "sudden", "level"): (-2.0, -1.0, 0.0, 1.0, 2.0),
+    ("scale-free", "sudden", "memory"): (1.0, 1 / 2, 1 / 4, 1 / 8, 1 / 16),
     ("scale-free", "slow", "memory"): (1.0, 2.0, 4.0, 8.0, 16.0),
 }
-"""Memories are in units of the horizon to the power 2/3."""
+"""Memories of slow worlds are in units of the horizon to the power 2/3, those of sudden ones in units of the horizon."""
 
 
 def traces(
@@ -42,7 +43,7 @@ def traces(
     """One for each value of the constant: the same visitors for all."""
     declared = task(learner, **place.shape, rounds=rounds, epsilon=place.epsilon, drift=drift)
     half = halves(declared)
-    unit = rounds ** (2 / 3) if name == "memory" else 1.0
+    unit = rounds ** (1 if drift == "sudden" else 2 / 3) if name == "memory" else 1
     cases = [Case(replaced(half.learner, **{name: value * unit}), half.mechanism) for value in values]
     return simulate_grid(cases, half.user, world, rounds=rounds, seeds=seeds, seed=SEED, checkpoints=1)
 
@@ -78,7 +79,7 @@ def constants(quick: bool) -> None:
 
 
 def alarms(quick: bool) -> None:
-    """Runs with a false alarm, in the eighteen worlds of contextual_worlds.py."""
+    """Runs with a false alarm, in the worlds of contextual_worlds.py."""
     rounds, seeds = (1_000, 2) if quick else (100_000, 16)
     print(f"runs of {seeds} with an alarm in {rounds:,} rounds without a change, at epsilon 1, 4, 8")
     total = 0

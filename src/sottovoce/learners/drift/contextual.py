@@ -17,6 +17,9 @@ person's own direction times the residual, cut + (1 - cut) / 3 if those below th
 No false-alarm rate is proved: a learner that has not found theta yet need not report shorter directions with every
 model. `level` was chosen, and how often there are alarms where nothing changes was measured (docs/drift.md).
 
+A new theta near the old one gives no alarm: the iterates are there before a change is proved. So that the average that
+is published follows them, its weights stay as they are from `memory` reports on, an eighth of the horizon.
+
 **Slow.** Time stops at `memory` reports: step, clip, trials and the weight of a new iterate in the average stay as they
 are then. Until then it is the learner as it is.
 """
@@ -37,8 +40,10 @@ WIDEST = 100
 """More coordinates have too many products."""
 LEVEL = 1.0
 AGE = 1024.0
+SHARE = 1 / 8
+"""Of the horizon: the memory of the average in a sudden world."""
 MEMORY = 4.0
-"""Of a slow world, in units of the horizon to the power 2/3. See docs/drift.md for all three."""
+"""Of a slow world, in units of the horizon to the power 2/3. See docs/drift.md for all four."""
 
 
 class State(NamedTuple):
@@ -59,6 +64,7 @@ class RestartingDescent:
     deviation: float
     level: float
     age: float
+    memory: float
 
     def init(self) -> State:
         d = self.inner.dimension
@@ -77,7 +83,8 @@ class RestartingDescent:
         """A step, and a look for a change in all that was told since the last model."""
         fresh = jnp.concatenate([state.inner.waiting[None], state.inner.sum.direction])
         marks = added(state.marks, fresh)
-        after = state._replace(inner=self.inner.refresh(state.inner), marks=closed(marks, lengths(self.horizon)))
+        inner = _stopped(self.inner.refresh(state.inner), self.memory)
+        after = state._replace(inner=inner, marks=closed(marks, lengths(self.horizon)))
         again = self.init()._replace(alarms=state.alarms + 1)
         return choose(state.inner.waiting > 0, choose(self._changed(marks, state.products), again, after), state)
 
@@ -119,12 +126,25 @@ class ForgettingDescent:
 
     def refresh(self, state: scale_free.State) -> scale_free.State:
         after = self.inner.refresh(state)
-        share = jnp.minimum(1.0, self.memory / jnp.maximum(after.reports, 1e-300))
-        return after._replace(reports=after.reports * share, squares=after.squares * share)
+        stopped = _stopped(after, self.memory)
+        share = stopped.reports / jnp.maximum(after.reports, 1e-300)
+        return stopped._replace(squares=after.squares * share)
+
+
+def _stopped(state: scale_free.State, memory: float) -> scale_free.State:
+    """Time is at most `memory`."""
+    return state._replace(reports=jnp.minimum(state.reports, memory))
 
 
 def restarting(learner: Learner, task: Task, noise: Noise) -> RestartingDescent:
-    return RestartingDescent(inner=learner, horizon=task.rounds, deviation=noise.per_block[0], level=LEVEL, age=AGE)
+    return RestartingDescent(
+        inner=learner,
+        horizon=task.rounds,
+        deviation=noise.per_block[0],
+        level=LEVEL,
+        age=AGE,
+        memory=max(1.0, SHARE * task.rounds),
+    )
 
 
 def forgetting(learner: Learner, task: Task, noise: Noise) -> ForgettingDescent:
