@@ -47,6 +47,8 @@ ARMS = (
     "thompson paper",
 )
 DEFAULTS = ("scale-free", "kl-moss")
+WIDE = 20
+"""Coordinates."""
 VISITS = 20_000
 """People of whom the best fixed action is found, for each of two seeds."""
 
@@ -123,9 +125,14 @@ def regrets(row: Row, learner: str, rounds: int) -> np.ndarray:
         for epsilon in EPSILONS
     ]
     world = row.as_arms if row.as_arms is not None and learner in ARMS else row.world
-    run = {"rounds": rounds, "seeds": SEEDS, "checkpoints": EARLY}
+    run = {"rounds": rounds, "seeds": SEEDS, "checkpoints": EARLY, "publish_every": rhythm(row)}
     traces = [simulate(half.learner, half.user, world, mechanism=half.mechanism, **run) for half in both]
     return np.array([trace.regret for trace in traces])
+
+
+def rhythm(row: Row) -> int:
+    """Reports between two models: in a wide world a paper preset would solve for one after every report."""
+    return 1 if row.shape.get("dimension", 0) <= WIDE else 100
 
 
 def without_reports(row: Row, default: str, rounds: int) -> dict[str, Any]:
@@ -135,6 +142,7 @@ def without_reports(row: Row, default: str, rounds: int) -> dict[str, Any]:
     told = {} if default in ARMS else row.told
     declared = task(default, **shape, rounds=rounds, epsilon=1.0, **told)
     plain, run = halves(declared, private=False), {"rounds": rounds, "seeds": SEEDS, "checkpoints": EARLY}
+    run["publish_every"] = rhythm(row)
     limit = simulate(plain.learner, plain.user, world, mechanism=None, **run)
     uniform = simulate(uniform_of(declared), plain.user, world, mechanism=None, **run)
     return {"limit": limit.regret, "uniform": uniform.regret, "fixed": best_fixed(world, shape["arms"]) * rounds}

@@ -34,7 +34,7 @@ CHOICES = {
     ("scale-free", "sudden", "memory"): (1.0, 1 / 2, 1 / 4, 1 / 8, 1 / 16),
     ("scale-free", "slow", "memory"): (1.0, 2.0, 4.0, 8.0, 16.0),
 }
-"""Memories of slow worlds are in units of the horizon to the power 2/3, those of sudden ones in units of the horizon."""
+"""Memories of slow worlds are in units of the horizon to the power 2/3, those of sudden ones of the horizon."""
 
 
 def traces(

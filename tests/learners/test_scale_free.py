@@ -14,6 +14,7 @@ from sottovoce.privacy.domains import DirectionEstimate
 from sottovoce.sim.run import simulate
 from sottovoce.sim.trace import Trace
 from sottovoce.sim.worlds.linear import Linear
+from sottovoce.users.by_model import LEAST, SMALL, contrasted
 
 ROUNDS = 4000
 
@@ -111,3 +112,39 @@ def test_the_first_good_action_is_not_played_for_ever_where_actions_have_names()
             simulate(learner, user, world, mechanism=mechanism, rounds=ROUNDS, seeds=8, checkpoints=4)
         )
     assert lost[1.0] < 0.15 < lost[0.0]
+
+
+def unit(vector: np.ndarray) -> np.ndarray:
+    return vector / np.linalg.norm(vector)
+
+
+def test_neither_what_candidates_share_nor_what_lies_along_theta_is_louder_than_the_rest():
+    """Candidates far from zero and close to each other; theta points to where they are."""
+    draw = np.random.default_rng(1)
+    middle = 4 * draw.normal(size=6)
+    context = middle + draw.normal(size=(5, 6))
+    common = context.mean(axis=0)
+    quiet = contrasted(context, 2, np.zeros(6), 1.0)
+    part = (unit(quiet) - unit(context[2] - common) * (unit(quiet) @ unit(context[2] - common))) @ unit(common)
+    assert abs(part) < 1 / np.sqrt(6) < abs(unit(context[2]) @ unit(common))
+    theta = context[2] - common + 0.1 * draw.normal(size=6)
+    turned = contrasted(context, 2, theta, 1.0)
+    assert abs(unit(turned) @ unit(theta)) <= 1 / np.sqrt(6) + 1e-9 < abs(unit(quiet) @ unit(theta))
+
+
+def test_where_the_clip_is_small_what_lies_along_theta_is_reported_in_full():
+    context, theta = np.array([[1.0, 0.5, 0.0], [-1.0, 0.0, 0.5], [0.0, -0.5, -0.5]]), np.array([1.0, 0.0, 0.0])
+    full, half, quiet = (contrasted(context, 0, theta, clip) for clip in (0.0, SMALL / 2, SMALL))
+    np.testing.assert_allclose(full, context[0])
+    np.testing.assert_allclose(half, [0.5, 0.5, 0.0])
+    np.testing.assert_allclose(quiet, [0.5 / np.sqrt(2), 0.5, 0.0])
+
+
+@pytest.mark.parametrize("length", [1e-200, 1.0, 1e200])
+def test_a_contrast_has_a_direction_whatever_the_scale_and_however_few_there_are(length: float):
+    context, theta = length * np.array([[1.0, 2.0], [2.0, -1.0]]), np.array([0.3, 0.4])
+    np.testing.assert_allclose(
+        unit(contrasted(context, 0, theta, 1.0)), unit(contrasted(context / length, 0, theta, 1.0))
+    )
+    np.testing.assert_allclose(contrasted(context[:1, :1], 0, theta[:1], 1.0), [LEAST * LEAST])
+    np.testing.assert_array_equal(contrasted(0 * context, 0, theta, 1.0), 0.0)

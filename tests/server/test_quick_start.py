@@ -25,7 +25,7 @@ def test_the_quick_start_works_in_one_paste(tmp_path: Path):
         timeout=120,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    for words in ("Which headline to show: thompson", "epsilon 2 a report", "Learned from 40 private reports"):
+    for words in ("Which headline to show: kl-moss", "epsilon 2 a report", "Learned from 40 private reports"):
         assert words in done.stdout
 
 

@@ -65,7 +65,7 @@ def test_a_live_task_tells_every_candidate_what_its_file_says(tmp_path: Path):
     text = starting_file(path, contextual=True).replace("candidates = 5", 'actions = ["a", "b"]')
     path.write_text(text.replace('"scale-free"', '"linucb"'))
     told = {one.learner: one.tuning for one in comparison_of(load_task_study(path)).candidates}
-    assert told["scale-free"] == {"link": "identity", "named": 1.0}
+    assert told["scale-free"] == {"link": "identity", "named": 1.0, "contrast": 0.0}
     assert told["linucb"] == {}
 
 
@@ -197,7 +197,7 @@ def test_what_is_predicted_is_the_plan_of_the_recommended_task(monkeypatch: pyte
 
 def test_only_lines_that_change_are_named_and_what_else_the_file_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     path = tmp_path / "task.toml"
-    path.write_text(starting_file(path, contextual=False))  # thompson at epsilon 2, at most 6 in a week
+    path.write_text(starting_file(path, contextual=False))  # kl-moss at epsilon 2, at most 6 in a week
     file = load_task_study(path).file
     assert file is not None
     taken = recommended(monkeypatch, {"ucb": {1.0: 0.5, 2.0: 0.4, 4.0: 0.3}}, 0.45).taken
@@ -252,11 +252,11 @@ def test_the_command_says_what_to_take_and_why_in_80_columns(tmp_path: Path, mon
     monkeypatch.setattr(choosing, "run_cells", made_up(shares))
     said = typed("choose", *SMALL_OPTIONS, "--json", "c.json", cwd=tmp_path)
     assert max(map(len, said.splitlines())) <= 80
-    assert "recommended: thompson, preset practical (levels, one byte a report), epsilon 4" in said
+    assert "recommended: kl-moss, preset practical (levels, one byte a report), epsilon 4" in said
     assert "Epsilon 1 is not enough" in said
     assert "epsilon = 4.0" in said
     rows = json.loads((tmp_path / "c.json").read_text())["rows"]
-    assert [row["learner"] for row in rows if row["recommended"]] == ["thompson"]
+    assert [row["learner"] for row in rows if row["recommended"]] == ["kl-moss"]
 
 
 def test_the_command_fails_where_nothing_is_enough(monkeypatch: pytest.MonkeyPatch):
