@@ -93,7 +93,8 @@ GUIDE = (
     Advice("the same, with a fixed number of people", "sequential-halving", "makes the most of those who come"),
     Advice("the best few of several actions", "clucb", "stops by itself, with a confidence"),
     Advice("candidates described by features", "scale-free", "no scale has to be known; the features never leave"),
-    Advice("the same few candidates for everybody", "linucb", "explores more; features of length about 1"),
+    Advice("the same, with features of very different sizes", "linucb", "if no row of features is longer than 1"),
+    Advice("the same few candidates for everybody", "kl-moss", "name them, and leave the features out"),
     Advice("a few named actions, people described by features", "scale-free", "no scale; tries every action"),
     Advice("the same, and the answer is yes or no, or a count", "glm", "logistic, probit and Poisson rewards"),
     Advice("a number or a point to tune, two tries a person", "two-point", "a slope says more than two values"),
@@ -120,7 +121,7 @@ def advised(actions: str, *, answer: bool = False) -> str:
     """The learner that the guide names first for this kind of actions; `answer`: one that finds the best and stops.
 
     >>> advised("arms"), advised("arms", answer=True), advised("points")
-    ('thompson', 'top-two', 'two-point')
+    ('kl-moss', 'top-two', 'two-point')
     """
     named = [advice.learner for advice in GUIDE if algorithm_of(advice.learner).actions == actions]
     return next(learner for learner in named if not answer or "failure" in algorithm_of(learner).question)
