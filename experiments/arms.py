@@ -2,6 +2,7 @@
 
     python experiments/arms.py                100,000 people, 16 seeds; the tables of docs/defaults.md
     python experiments/arms.py --tuning       the instances in which it was chosen
+    python experiments/arms.py --seeds 128    more seeds, where 16 leave a doubt
     python experiments/arms.py --quick        a short look, to see that it works
 
 Mean regret ± its standard error, presets `practical`. `ratio` is the regret of the default in units of the better of
@@ -60,10 +61,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tuning", action="store_true", help="the instances of the choice")
     parser.add_argument("--quick", action="store_true", help="500 rounds, 4 seeds")
+    parser.add_argument("--seeds", type=int, default=16)
     parser.add_argument("--world", action="append", help="only these")
     parser.add_argument("--epsilon", type=float, action="append", help="only these")
     options = parser.parse_args()
-    run = {"rounds": 500, "seeds": 4} if options.quick else {"rounds": 100_000, "seeds": 16}
+    run = {"rounds": 500, "seeds": 4} if options.quick else {"rounds": 100_000, "seeds": options.seeds}
     worlds = TUNING if options.tuning else WORLDS
     for epsilon in options.epsilon or EPSILONS:
         chosen = {name: worlds[name] for name in options.world or worlds}

@@ -87,7 +87,7 @@ SAME = "the same, "
 
 GUIDE = (
     Advice("a few actions, rewards that stay as they are", "kl-moss", "mostly the least regret; plans for the horizon"),
-    Advice("the same, but which one is best changes with time", "thompson", 'with drift = "sudden" or "slow"'),
+    Advice("a few actions, and which one is best changes with time", "thompson", 'with drift = "sudden" or "slow"'),
     Advice("a few actions, rewards that go up and down together", "tsallis-inf", "learns in both kinds of worlds"),
     Advice("a few actions, and only the best one is wanted", "top-two", "stops by itself; 95 % confidence is proved"),
     Advice("the same, with a fixed number of people", "sequential-halving", "makes the most of those who come"),

@@ -123,7 +123,7 @@ def write_frontier(folder: Path, frontier: Frontier) -> Path:
     rows = rows_of(frontier)
     _write_csv(folder / "frontier.csv", rows)
     (folder / "rows.json").write_text(json.dumps({"rows": rows}, indent=2))
-    numbers = f"<h2>Regret</h2>{_table(frontier)}<p class='note'>{html.escape(NOTE)}</p>"
+    numbers = f"<h2>Regret by epsilon</h2>{_table(frontier)}<p class='note'>{html.escape(NOTE)}</p>"
     lead = html.escape(f"{setting_of(frontier.study)} {SEEN}")
     body = "\n".join(
         [
@@ -142,7 +142,7 @@ def _table(frontier: Frontier) -> str:
         mean, _, high = result.last()
         return f"{mean:,.0f} ±{high - mean:,.0f}"
 
-    budgets = [f"epsilon {epsilon:g}" for epsilon in frontier.study.epsilon]
+    budgets = [f"{epsilon:g}" for epsilon in frontier.study.epsilon]
     rows = [
         (name_of(curve.study), curve.results[0].cell.task.mechanism, *map(shown, curve.results))
         for curve in frontier.curves
