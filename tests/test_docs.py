@@ -159,7 +159,7 @@ def test_the_commands_of_a_page_are_understood(page: Path, tmp_path: Path, monke
         monkeypatch.setattr(importlib.import_module(f"sottovoce.lab.{name}"), "run_cells", nothing_happens)
     monkeypatch.setattr(importlib.import_module("sottovoce.lab.try_data.trial"), "trial_of", nothing_is_tried)
     table1 = importlib.import_module("sottovoce.lab.table1.measure")
-    monkeypatch.setattr(table1, "measure", lambda **_: iter(()))
+    monkeypatch.setattr(table1, "measure", lambda *_, **__: iter(()))
     data = made_up_ratings(tmp_path / "ml-100k" / "u.data")
     for name, text in TRIED.items():
         (tmp_path / name).write_text(text)

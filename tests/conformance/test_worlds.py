@@ -71,6 +71,7 @@ def test_the_best_action_has_no_regret_and_no_action_has_less(world):
 MOVING = [
     *itertools.product(["quadratic", "absolute"], ["drifting", "switching"], ["ball", "box", "simplex"]),
     *itertools.product(["valley", "cliff"], ["drifting", "switching"], ["simplex"]),
+    *itertools.product(["quadratic", "absolute", "ravine"], ["alternating"], ["ball"]),
 ]
 
 
@@ -82,7 +83,8 @@ def test_moving_targets_are_judged_against_the_best_fixed_point_in_hindsight(nam
     with jax.enable_x64(True):
         options = {"region": {"kind": region}, "motion": motion, "period": 150.0}
         world = world_of(name, dimension=3, **options).sample(simulation_key(4))
-        contexts = [world.visit(jnp.asarray(t), simulation_key(t)) for t in range(200)]
+        rounds = 150 if motion == "alternating" else 200  # its comparators are those of whole periods
+        contexts = [world.visit(jnp.asarray(t), simulation_key(t)) for t in range(rounds)]
         stays = world.region.place(jnp.zeros(world.region.size))
         regret = float(jnp.max(sum(world.regret(c, stays) for c in contexts)))
         targets = np.array([c.place for c in contexts])
@@ -120,6 +122,40 @@ def test_switching_arms_switch_but_the_best_stays_best():
     assert np.all(means[:, best] - 0.2 == pytest.approx(np.delete(means, best, axis=1).max(axis=1)))
     switches = np.sum(np.diff(means[:, best]) != 0)
     assert 5 <= switches <= 15
+
+
+def test_an_alternating_target_spends_a_third_of_each_period_at_the_end():
+    with jax.enable_x64(True):
+        world = world_of("absolute", dimension=2, motion="alternating", period=30.0).sample(simulation_key(0))
+        places = np.stack([world.visit(jnp.asarray(t), simulation_key(0)).place for t in range(90)])
+        away = np.any(places != np.asarray(world.region.place(world.start)), axis=1)
+    assert away.reshape(3, 30).sum(axis=1).tolist() == [10, 10, 10]
+
+
+def test_a_ravine_is_flat_along_one_direction():
+    """Smooth and not strongly convex: the least curvature is none."""
+    with jax.enable_x64(True):
+        world = world_of("ravine", dimension=3).sample(simulation_key(0))
+        curvature = jax.hessian(lambda x: world._loss(world.start, x))(jnp.zeros(3))
+    assert np.linalg.eigvalsh(curvature) == pytest.approx([0.0, 0.0, 0.5], abs=1e-12)
+
+
+def test_noise_goes_beyond_the_range_that_a_device_clips():
+    """The mean reward of the best point leaves room for noise of 2.5 deviations; the noise q_t knows no bound."""
+    with jax.enable_x64(True):
+        world = world_of("noisy", dimension=1).sample(simulation_key(0))
+        context = world.visit(jnp.asarray(0), simulation_key(0))
+        drawn = [float(world.outcome(context, world.start, simulation_key(place))) for place in range(1000)]
+    assert max(drawn) > 1
+    assert np.mean(drawn) == pytest.approx(0.75, abs=0.015)
+
+
+def test_the_narrowest_gap_falls_with_the_root_of_the_horizon_and_with_epsilon():
+    gap = lambda **numbers: float(world_of("narrow-arms", arms=5, **numbers).gap)  # noqa: E731
+    assert gap(horizon=40_000.0) == pytest.approx(gap(horizon=10_000.0) / 2)
+    assert gap(horizon=1e8, epsilon=0.01) == pytest.approx(10 * gap(horizon=1e8, epsilon=0.1), rel=0.01)
+    with pytest.raises(ConfigurationError, match="take a longer horizon"):
+        gap(horizon=10.0)
 
 
 @pytest.mark.parametrize(

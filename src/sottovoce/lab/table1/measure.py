@@ -1,19 +1,19 @@
-"""Run a row: its sizes and epsilons, both presets, no privacy and random play."""
+"""Run a row: its sizes and epsilons, its presets, its reference without privacy, and no learning."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import Any, NamedTuple
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.catalogue.algorithms import algorithm_of
 from sottovoce.catalogue.task import Task, task
-from sottovoce.lab.table1.fit import Exponent, exponent
-from sottovoce.lab.table1.rows import EPSILONS, ROWS, Row
+from sottovoce.lab.table1.fit import SLACK, Exponent, exponent, growth, local_slopes
+from sottovoce.lab.table1.idle import Middle
+from sottovoce.lab.table1.rows import Row
 from sottovoce.learners import uniform_of
 from sottovoce.sim.halves import halves
 from sottovoce.sim.run import simulate
@@ -22,10 +22,10 @@ from sottovoce.sim.worlds import world_of
 
 CHUNK = 10_000
 """Rounds between two checkpoints: one length for all horizons, so a loop is compiled once for a row."""
-SLACK = 0.05
-"""How far above the theorem the upper end of an exponent may be."""
 SHARE = 0.5
-"""How much of the regret of random play may be left at the largest size."""
+"""A point counts if at most so much of the regret of not learning is left."""
+LEAST = 3
+"""So many points make a fit."""
 
 
 class Axis(NamedTuple):
@@ -43,145 +43,183 @@ class Axis(NamedTuple):
     factors: NDArray[np.float64]
     """The theorem's logarithmic factor at every size, and in words."""
     factor: str
-    random_play: NDArray[np.float64]
-    """The mean regret of random play in every run."""
-    reference: NDArray[np.float64] | None = None
-    """The measured values without privacy; none against epsilon."""
+    idle: NDArray[np.float64]
+    """The mean regret of not learning in every run."""
+
+
+class Points(NamedTuple):
+    """What one learner gave along an axis, and the fit through the points that count."""
+
+    values: NDArray[np.float64]
+    """Regret or samples: a row per size, a column per seed."""
+    left: NDArray[np.float64]
+    """Of the regret of not learning at every size; for the best arm the share of seeds that gave no answer."""
+    kept: NDArray[np.bool_]
+    """Which points count. Where nothing is learned a curve is flat whatever the theorem says."""
+    fitted: Exponent | None
+    """None where fewer than three points count."""
+    slopes: NDArray[np.float64]
+    """Between neighbouring points that count."""
 
 
 class Measured(NamedTuple):
-    """One exponent of one preset, with the points it was fitted to."""
+    """One preset of one row against one quantity."""
 
     row: Row
     preset: str
     axis: Axis
-    values: NDArray[np.float64]
-    """Regret or samples: a row per size, a column per seed."""
-    fitted: Exponent
-    nonprivate: Exponent | None
-    regret_share: float
-    """The regret of the last run over that of random play."""
-
-    @property
-    def epsilon(self) -> float:
-        return self.axis.runs[-1][1]
+    points: Points
+    reference: Points | None
+    """The algorithm without privacy, beside the first preset against rounds or the gap."""
 
     @property
     def shown(self) -> bool:
-        """Does the measurement show the theorem's exponent, by a learner that learns?"""
-        return self.fitted.high <= self.axis.theorem + SLACK and self.regret_share <= SHARE
+        """Is the theorem's exponent an upper bound of what was measured, by a learner that learns?"""
+        fitted = self.points.fitted
+        return fitted is not None and fitted.high <= self.axis.theorem + SLACK
+
+    @property
+    def growth(self) -> str:
+        """Slower than, as, or faster than the theorem; "too few" where fewer than three points count."""
+        fitted = self.points.fitted
+        return growth(fitted, self.axis.theorem) if fitted else "too few"
 
     def as_row(self) -> dict[str, Any]:
         """One row of the stable JSON contract."""
+        fitted, reference = self.points.fitted, self.reference
+        value, low, high = fitted or (None, None, None)
         return {
             "row": self.row.name,
             "preset": self.preset,
             "quantity": self.axis.quantity,
-            "exponent": self.fitted.value,
-            "exponent_low": self.fitted.low,
-            "exponent_high": self.fitted.high,
+            "exponent": value,
+            "exponent_low": low,
+            "exponent_high": high,
+            "local_slopes": self.points.slopes.tolist(),
             "theorem": self.axis.theorem,
-            "nonprivate": None if self.nonprivate is None else self.nonprivate.value,
-            "epsilon": self.epsilon,
-            "regret_share": self.regret_share,
-            "learner": self.row.learner,
-            "sizes": self.axis.sizes.tolist(),
-            "means": self.values.mean(axis=1).tolist(),
+            "growth": self.growth,
             "shown": self.shown,
+            "learner": self.row.learner,
+            "epsilons": [epsilon for _, epsilon in self.axis.runs],
+            "sizes": self.axis.sizes.tolist(),
+            "means": self.points.values.mean(axis=1).tolist(),
+            "left": self.points.left.tolist(),
+            "kept": self.points.kept.tolist(),
+            "reference": self.row.reference.learner if reference else None,
+            "reference_exponent": reference.fitted.value if reference and reference.fitted else None,
+            "reference_left": reference.left.tolist() if reference else None,
         }
 
 
-def measure(*, quick: bool, progress: Callable[[str], None]) -> Iterator[Measured]:
-    """Every row of the table in its order, measured by as many processes as there are cores.
+def measure(rows: Sequence[Row], *, progress: Callable[[str], None]) -> Iterator[Measured]:
+    """The rows in their order, measured by as many processes as there are cores.
 
     Processes, not threads: half of the work is compiling, and loops that call LAPACK must not share a process.
     """
     with ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn")) as pool:
-        jobs = [pool.submit(measure_row, row, quick) for row in ROWS]
-        for row, job in zip(ROWS, jobs, strict=True):
+        jobs = [pool.submit(measure_row, row) for row in rows]
+        for row, job in zip(rows, jobs, strict=True):
             measured = job.result()
             progress(row.title)
             yield from measured
 
 
-def measure_row(row: Row, quick: bool) -> list[Measured]:
-    """Both presets of a row, against rounds (or the gap) and against epsilon."""
-    if quick:
-        row = msgspec.structs.replace(row, horizons=row.horizons[:3], gaps=row.gaps[:3], seeds=row.seeds // 2)
-    axes = _axes(row)
-    return [_measured(row, preset, axis) for preset in row.presets for axis in axes]
+def measure_row(row: Row) -> list[Measured]:
+    """Every preset of a row, against rounds (or the gap) and against epsilon."""
+    return [measured for preset in row.presets for measured in _measured(row, preset)]
 
 
-def _axes(row: Row) -> tuple[Axis, Axis]:
-    first, sizes, epsilons = row.sizes[0], np.array(row.sizes, float), np.array(EPSILONS)
-    by_size = Axis(
+def _measured(row: Row, preset: str) -> Iterator[Measured]:
+    epsilon, epsilons = row.budgets(preset)
+    by_size, by_epsilon = _by_size(row, epsilon), _by_epsilon(row, epsilons)
+    beside, first = row.reference, preset == row.presets[0]
+    reference = _points(row, beside.learner, beside.preset, by_size, private=False) if first else None
+    yield Measured(row, preset, by_size, _points(row, row.learner, preset, by_size), reference)
+    yield Measured(row, preset, by_epsilon, _points(row, row.learner, preset, by_epsilon), None)
+
+
+def _by_size(row: Row, epsilon: float) -> Axis:
+    sizes, runs = np.array(row.sizes, float), [(size, epsilon) for size in row.sizes]
+    return Axis(
         quantity="gap" if row.gaps else "rounds",
-        runs=[(size, row.epsilon) for size in row.sizes],
+        runs=runs,
         sizes=1 / sizes if row.gaps else sizes,
         theorem=float(row.power),
-        held=f"at epsilon {row.epsilon:g}",
+        held=f"at epsilon {epsilon:g}",
         factors=np.array([row.factor(size) for size in row.sizes]),
         factor=row.factor_text,
-        random_play=np.array([_random_play(row, size) for size in row.sizes]),
+        idle=np.array([_idle(row, *run) for run in runs]),
     )
-    by_epsilon = Axis(
+
+
+def _by_epsilon(row: Row, epsilons: tuple[float, ...]) -> Axis:
+    held = row.epsilon_size
+    runs = [(held, epsilon) for epsilon in epsilons]
+    different = runs if "epsilon" in row.told else runs[:1]
+    return Axis(
         quantity="epsilon",
-        runs=[(first, epsilon) for epsilon in EPSILONS],
-        sizes=1 / epsilons,
+        runs=runs,
+        sizes=1 / np.array(epsilons),
         theorem=float(row.epsilon_power),
-        held=f"at gap {first:g}" if row.gaps else f"after {first:,} people",
-        factors=np.ones(len(EPSILONS)),
+        held=f"at gap {held:g}" if row.gaps else f"after {held:,.0f} people",
+        factors=np.ones(len(runs)),
         factor="",
-        random_play=np.full(len(EPSILONS), by_size.random_play[0]),
+        idle=np.resize([_idle(row, *run) for run in different], len(runs)),
     )
-    reference, _ = _runs(row, "practical", by_size, private=False)
-    return by_size._replace(reference=reference), by_epsilon
 
 
-def _measured(row: Row, preset: str, axis: Axis) -> Measured:
-    values, regret = _runs(row, preset, axis)
-    fitted = exponent(axis.sizes, values, axis.factors)
-    nonprivate = None if axis.reference is None else exponent(axis.sizes, axis.reference, axis.factors)
-    share = float(regret / axis.random_play[-1])
-    return Measured(row, preset.removesuffix("-heuristic"), axis, values, fitted, nonprivate, share)
+def _points(row: Row, learner: str, preset: str, axis: Axis, *, private: bool = True) -> Points:
+    """Run a preset at every size; then the fit through the points that count."""
+    traces = [_run(row, learner, preset, size, epsilon, private=private) for size, epsilon in axis.runs]
+    values = np.stack([trace.samples if row.gaps else trace.regret[:, -1] for trace in traces])
+    unanswered = [1 - trace.stopped.mean() for trace in traces]
+    left = np.array(unanswered) if row.gaps else values.mean(axis=1) / axis.idle
+    return fit_points(axis, values, left, most=0.0 if row.gaps else SHARE)
 
 
-def _runs(row: Row, preset: str, axis: Axis, *, private: bool = True) -> tuple[NDArray[np.float64], float]:
-    """What every seed of every run gave, and the mean regret of the last run."""
-    values, regret = [], 0.0
-    for size, epsilon in axis.runs:
-        learner, user, mechanism = halves(_task(row, preset, size, epsilon), private=private)
-        trace = _simulate(row, size, learner, user, mechanism, _rounds(row, size))
-        values.append(trace.samples if row.gaps else trace.regret[:, -1])
-        regret = trace.regret[:, -1].mean()  # of a best arm: once stopped, the answer is served
-    return np.stack(values), regret
+def fit_points(axis: Axis, values: NDArray[np.float64], left: NDArray[np.float64], most: float) -> Points:
+    """The fit through the points at which at most so much is left; none where fewer than three count."""
+    kept = left <= most
+    some = axis.sizes[kept], values[kept], axis.factors[kept]
+    fitted = exponent(*some) if kept.sum() >= LEAST else None
+    return Points(values, left, kept, fitted, local_slopes(*some))
 
 
-def _random_play(row: Row, size: float) -> float:
-    """The mean regret of random play; every round is alike, so the first chunk tells it (adversarial worlds: all)."""
-    rounds = _rounds(row, size)
-    if row.gaps:
-        return size * (1 - 1 / row.shape["arms"]) * rounds
-    asked = _task(row, "practical", size, row.epsilon)
-    played = rounds if row.world == "switching-arms" else min(rounds, CHUNK)
-    regret = _simulate(row, size, uniform_of(asked), halves(asked).user, None, played).regret[:, -1].mean()
-    return float(regret) * rounds / played
+def _run(row: Row, learner: str, preset: str, size: float, epsilon: float, *, private: bool) -> Trace:
+    both = halves(_task(row, learner, preset, size, epsilon), private=private)
+    return _simulate(row, size, epsilon, _rounds(row, size), *both)
+
+
+def _idle(row: Row, size: float, epsilon: float) -> float:
+    """The mean regret of not learning: of random play, or of staying in the middle, whichever costs less.
+
+    Contexts come in growing phases, so there all rounds are played; elsewhere the first ones tell what all cost.
+    """
+    asked, rounds = _task(row, row.learner, row.presets[0], size, epsilon), _rounds(row, size)
+    played = rounds if algorithm_of(row.learner).actions == "features" else min(rounds, 3 * CHUNK)
+    user, random = halves(asked).user, uniform_of(asked)
+    plays = [random, Middle(uniform=random)] if algorithm_of(row.learner).actions == "points" else [random]
+    regrets = [_simulate(row, size, epsilon, played, play, user, None).regret[:, -1].mean() for play in plays]
+    return float(min(regrets)) * rounds / played
 
 
 def _rounds(row: Row, size: float) -> int:
     return row.horizons[-1] if row.gaps else int(size)
 
 
-def _task(row: Row, preset: str, size: float, epsilon: float) -> Task:
-    known = algorithm_of(row.learner).presets[preset]["tuning"]
+def _task(row: Row, learner: str, preset: str, size: float, epsilon: float) -> Task:
+    known = algorithm_of(learner).presets[preset]["tuning"]
     tuning = {name: value for name, value in row.tuning.items() if name in known}
-    return task(row.learner, preset, rounds=_rounds(row, size), epsilon=epsilon, **row.shape, **tuning)
+    return task(learner, preset, rounds=_rounds(row, size), epsilon=epsilon, **row.shape, **tuning)
 
 
-def _simulate(row: Row, size: float, learner: Any, user: Any, mechanism: Any, rounds: int) -> Trace:
+def _simulate(row: Row, size: float, epsilon: float, rounds: int, learner: Any, user: Any, mechanism: Any) -> Trace:
+    own = {"horizon": float(size), "epsilon": epsilon}
     options: dict[str, Any] = {**row.shape, **row.options, **({"gap": size} if row.gaps else {})}
+    options |= {name: own[name] for name in row.told}
+    world = world_of(row.world, **options)
     numbers: dict[str, Any] = {"seeds": row.seeds, "seed": row.seed, "checkpoints": max(rounds // CHUNK, 1)}
-    trace = simulate(learner, user, world_of(row.world, **options), rounds=rounds, mechanism=mechanism, **numbers)
+    trace = simulate(learner, user, world, rounds=rounds, mechanism=mechanism, **numbers)
     if not trace.finite:
         raise ArithmeticError(f"{row.name} left the real numbers; please report this with the command you typed")
     return trace

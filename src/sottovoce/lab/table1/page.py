@@ -10,7 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from sottovoce.lab.table1.measure import SHARE, SLACK, Measured
+from sottovoce.lab.table1.fit import SLACK, WIDEST
+from sottovoce.lab.table1.measure import LEAST, SHARE, Measured, Points
 from sottovoce.report.figure import (
     CHOSEN,
     DOTTED,
@@ -25,13 +26,17 @@ from sottovoce.report.figure import (
 )
 from sottovoce.report.page import footer, table, whole_page
 
-COLOURS = {"practical": CHOSEN[0], "paper": PAPER[0]}
-HEADINGS = ("row", "preset", "against", "exponent (95 %)", "theorem", "no privacy", "epsilon", "left", "verdict")
+COLOURS = (CHOSEN[0], PAPER[0])
+"""Of the preset that a row is judged by, and of the other."""
+HEADINGS = (
+    "row", "preset", "against", "held", "theorem", "exponent (95 %)", "local slopes", "left, %", "grows", "shown",
+    "no privacy", "left, %",
+)  # fmt: skip
 AXES = {"rounds": "rounds (people)", "epsilon": "1/epsilon", "gap": "1/gap"}
 
 
 def write_table1(folder: Path, measured: list[Measured], *, quick: bool) -> Path:
-    """Write a figure per row and `table1.html`; returns the page."""
+    """Write a figure per row, `table1.html` and its table as `table1.md`; returns the page."""
     sections = []
     for name in dict.fromkeys(m.row.name for m in measured):
         row = [m for m in measured if m.row.name == name]
@@ -44,10 +49,13 @@ def write_table1(folder: Path, measured: list[Measured], *, quick: bool) -> Path
         rows=_rows(measured),
         sections="\n".join(sections),
         slack=SLACK,
-        share=SHARE,
+        widest=WIDEST,
+        share=f"{SHARE:.0%}",
+        least=LEAST,
         size="The quick table: three horizons a row, half the seeds." if quick else "The full table.",
         footer=footer(),
     )
+    folder.joinpath("table1.md").write_text(markdown(measured), encoding="utf-8")
     page.write_text(whole_page("Table 1, measured", body), encoding="utf-8")
     return page
 
@@ -65,67 +73,104 @@ def draw(row: list[Measured]) -> Figure:
 def _draw_panel(panel: Axes, measured: list[Measured]) -> None:
     plain_logarithms(panel)
     first, axis, unit = measured[0], measured[0].axis, measured[0].row.unit
-    for m in measured:
-        _points(panel, axis.sizes, m.values, COLOURS[m.preset], f"{m.preset}: {m.fitted.value:.2f}")
-    if axis.reference is not None and first.nonprivate:
-        _points(panel, axis.sizes, axis.reference, NO_PRIVACY, f"no privacy: {first.nonprivate.value:.2f}")
+    for m, colour in zip(measured, COLOURS, strict=False):
+        _draw_points(panel, m.axis.sizes, m.points, colour, f"{m.preset} {m.axis.held}")
+    if first.reference:
+        _draw_points(panel, axis.sizes, first.reference, NO_PRIVACY, f"{first.row.reference.learner}, no privacy")
     if unit == "regret":
-        panel.plot(axis.sizes, axis.random_play, color=UNIFORM, linestyle=DOTTED, label="random play")
+        panel.plot(axis.sizes, axis.idle, color=UNIFORM, linestyle=DOTTED, label="no learning")
     allowed = (axis.sizes / axis.sizes[0]) ** axis.theorem * axis.factors / axis.factors[0]
-    start = first.values[0].mean() * 1.25
+    start = first.points.values[0].mean() * 1.25
     theorem = f"theorem: {axis.theorem:.2f}" + f" times {axis.factor}" * bool(axis.factor)
     panel.plot(axis.sizes, start * allowed, color="#777", linewidth=1, linestyle="--", label=theorem)
     panel.set(xlabel=AXES[axis.quantity], ylabel=unit)
-    subtitle(panel, f"{unit} against {AXES[axis.quantity]}, {axis.held}")
-    panel.set_xticks(axis.sizes, [f"{size:,.0f}" if size >= 100 else f"{size:.3g}" for size in axis.sizes])
+    subtitle(panel, f"{unit} against {AXES[axis.quantity]}")
+    sizes = sorted({size for m in measured for size in m.axis.sizes})
+    panel.set_xticks(sizes, [f"{size:,.0f}" if size >= 100 else f"{size:.3g}" for size in sizes])
     panel.xaxis.set_minor_locator(NullLocator())
     panel.legend(frameon=False, fontsize=8.5, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2)
 
 
-def _points(panel: Axes, sizes: np.ndarray, values: np.ndarray, colour: str, label: str) -> None:
+def _draw_points(panel: Axes, sizes: np.ndarray, points: Points, colour: str, label: str) -> None:
+    """A line through all means; points that do not count are hollow."""
+    values = points.values
     mean, error = values.mean(axis=1), 1.96 * values.std(axis=1, ddof=1) / np.sqrt(values.shape[1])
-    panel.errorbar(
-        sizes, mean, np.minimum(error, 0.9 * mean), color=colour, marker="o", markersize=4, capsize=2, label=label
-    )
+    label += f": {_value(points)}"
+    panel.errorbar(sizes, mean, np.minimum(error, 0.9 * mean), color=colour, capsize=2, label=label)
+    panel.plot(sizes[points.kept], mean[points.kept], "o", color=colour, markersize=4)
+    panel.plot(sizes[~points.kept], mean[~points.kept], "o", color=colour, markersize=5, markerfacecolor="white")
 
 
 def verdict(m: Measured) -> str:
-    """In words: what the measurement shows, or what it cannot."""
-    return "shown" if m.shown else "too noisy yet" if m.regret_share > SHARE else "not shown"
+    """In words: what the measurement shows, or why it cannot."""
+    if m.points.fitted is None:
+        return f"cannot be shown: {m.points.kept.sum()} of {len(m.points.kept)} points count"
+    return "yes" if m.shown else "no"
+
+
+def markdown(measured: list[Measured]) -> str:
+    """The table for the documentation."""
+    lines = ["| " + " | ".join(HEADINGS) + " |", "|" + "---|" * len(HEADINGS)]
+    return "\n".join([*lines, *("| " + " | ".join(cells_of(m)) + " |" for m in measured), ""])
+
+
+def cells_of(m: Measured) -> tuple[str, ...]:
+    """One line of the table, in the order of the headings."""
+    beside = m.reference
+    return (
+        m.row.name,
+        m.preset,
+        m.axis.quantity,
+        m.axis.held,
+        f"{m.axis.theorem:.2f}",
+        str(m.points.fitted or "-"),
+        slopes_of(m.points),
+        shares_of(m.points),
+        m.growth,
+        verdict(m),
+        f"{m.row.reference.learner} {_value(beside)}" if beside else "",
+        shares_of(beside) if beside else "",
+    )
+
+
+def _value(points: Points) -> str:
+    return f"{points.fitted.value:.2f}" if points.fitted else "-"
+
+
+def slopes_of(points: Points) -> str:
+    """The exponents between neighbouring points that count."""
+    return " ".join(f"{slope:.2f}" for slope in points.slopes) if points.fitted else "-"
+
+
+def shares_of(points: Points) -> str:
+    """What is left at every size, in per cent; points that do not count in brackets."""
+    shares = [f"{100 * left:.2g}" if left < 0.1 else f"{100 * left:.0f}" for left in points.left]
+    return " ".join(share if kept else f"({share})" for share, kept in zip(shares, points.kept, strict=True))
 
 
 def _rows(measured: list[Measured]) -> str:
-    chosen = [place for place, m in enumerate(measured) if m.preset == "practical"]
-    return table(HEADINGS, [_cells(m) for m in measured], words=3, chosen=chosen)
-
-
-def _cells(m: Measured) -> tuple[str, ...]:
-    return (
-        m.row.title,
-        m.preset,
-        m.axis.quantity,
-        str(m.fitted),
-        f"{m.axis.theorem:.2f}",
-        f"{m.nonprivate.value:.2f}" if m.nonprivate else "-",
-        f"{m.epsilon:g}",
-        f"{m.regret_share:.1%}",
-        verdict(m),
-    )
+    chosen = [place for place, m in enumerate(measured) if m.preset == m.row.presets[0]]
+    return table(HEADINGS, [cells_of(m) for m in measured], words=4, chosen=chosen)
 
 
 def _section(measured: list[Measured], picture: str) -> str:
-    first, row = measured[0], measured[0].row
-    largest = f"gap {row.gaps[-1]:g}" if row.gaps else f"{row.horizons[-1]:,}"
+    row = measured[0].row
     notes = "".join(
-        f"<p class='note'><b>Against {m.axis.quantity} this row is not shown</b>: the interval ends at "
-        f"{m.fitted.high:.2f}, the theorem says {m.axis.theorem:.2f}; the largest run was {largest}, with "
-        f"{m.regret_share:.1%} of the regret of random play.</p>"
+        f"<p class='note'><b>Against {m.axis.quantity} this row is not shown</b> by {m.preset}: {_reason(m)}.</p>"
         for m in measured
-        if m.preset == "practical" and not m.shown
+        if not m.shown
     )
-    sizes = {AXES[m.axis.quantity]: ", ".join(f"{size:,.4g}" for size in m.axis.sizes) for m in measured}
-    chosen = "; ".join(f"{axis}: {text}" for axis, text in sizes.items())
+    chosen = "; ".join(
+        f"{m.preset}, {AXES[m.axis.quantity]} {m.axis.held}: " + ", ".join(f"{size:,.4g}" for size in m.axis.sizes)
+        for m in measured
+    )
     return (
-        f"<h2>{html.escape(row.title)}</h2><p class='note'>{html.escape(row.why)} {html.escape(chosen)}. "
-        f"{first.values.shape[1]} seeds.</p><figure>{picture}</figure>{notes}"
+        f"<h2>{html.escape(row.title)}</h2><p class='note'>{html.escape(row.theorem)}. {html.escape(row.why)} "
+        f"{html.escape(chosen)}. {row.seeds} seeds from {row.seed}.</p><figure>{picture}</figure>{notes}"
     )
+
+
+def _reason(m: Measured) -> str:
+    if fitted := m.points.fitted:
+        return f"the interval ends at {fitted.high:.2f}, the theorem says {m.axis.theorem:.2f}"
+    return f"only {m.points.kept.sum()} of {len(m.points.kept)} points count"

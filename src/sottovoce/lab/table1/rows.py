@@ -3,11 +3,16 @@
 import math
 from fractions import Fraction
 from importlib import resources
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
-EPSILONS = (0.25, 0.5, 1.0, 2.0)
+
+class Reference(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The algorithm without privacy beside a row: told no noise, with the constants of its own paper."""
+
+    learner: str
+    preset: str = "paper"
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -15,11 +20,17 @@ class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
     name: str
     title: str
+    theorem: str
+    """Which theorem of the paper it is about."""
     learner: str
-    presets: tuple[str, str] = ("practical", "paper")
+    presets: tuple[str, ...] = ("practical", "paper")
+    """The first is the one that the row is judged by."""
+    reference: Reference
     world: str
     shape: dict[str, int]
     options: dict[str, Any] = {}
+    told: tuple[Literal["horizon", "epsilon"], ...] = ()
+    """Options of the world that are those of the run: every horizon, every epsilon has its own hardest world."""
     tuning: dict[str, Any] = {}
     power: Fraction
     """The theorem's exponent of rounds, or of 1/gap."""
@@ -33,7 +44,13 @@ class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     """Likewise."""
     epsilon: float = 1.0
     """At which horizons or gaps are compared."""
-    seeds: int = 64
+    epsilons: tuple[float, ...] = (0.25, 0.5, 1.0, 2.0)
+    epsilon_size: float
+    """At which horizon or gap these are compared."""
+    paper_epsilon: float = 8.0
+    """The same for the presets after the first, whose constants need larger budgets before they learn."""
+    paper_epsilons: tuple[float, ...] = (1.0, 2.0, 4.0, 8.0)
+    seeds: int = 32
     seed: int = 1
     """Where the seeds start."""
     why: str
@@ -42,6 +59,17 @@ class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     @property
     def sizes(self) -> tuple[float, ...]:
         return self.gaps or self.horizons
+
+    def budgets(self, preset: str) -> tuple[float, tuple[float, ...]]:
+        """The epsilon at which sizes are compared, and the epsilons that are compared."""
+        first = preset == self.presets[0]
+        return (self.epsilon, self.epsilons) if first else (self.paper_epsilon, self.paper_epsilons)
+
+    def quick(self) -> "Row":
+        """The row of the quick table."""
+        return msgspec.structs.replace(
+            self, horizons=self.horizons[:3], gaps=self.gaps[:3], seeds=max(self.seeds // 2, 2)
+        )
 
     @property
     def unit(self) -> str:

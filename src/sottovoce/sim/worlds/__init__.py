@@ -9,7 +9,7 @@ from sottovoce.catalogue.algorithms import algorithm_of
 from sottovoce.catalogue.task import Task
 from sottovoce.learners.convex.regions import region_of
 from sottovoce.protocol.errors import ConfigurationError, UnknownName
-from sottovoce.sim.worlds.arms import Arms, ChangingArms, SwitchingArms
+from sottovoce.sim.worlds.arms import Arms, ChangingArms, SwitchingArms, narrow_arms
 from sottovoce.sim.worlds.base import Drawn, World
 from sottovoce.sim.worlds.convex import Absolute, Cliff, Plane, Quadratic, Valley
 from sottovoce.sim.worlds.digits import digits_of
@@ -20,6 +20,7 @@ from sottovoce.sim.worlds.table import table_of
 WORLDS: dict[str, Any] = {
     "arms": Arms,
     "switching-arms": SwitchingArms,
+    "narrow-arms": narrow_arms,
     "changing-arms": ChangingArms,
     "linear": Linear,
     "changing-linear": ChangingLinear,
@@ -30,13 +31,19 @@ WORLDS: dict[str, Any] = {
     "absolute": Absolute,
     "valley": Valley,
     "cliff": Cliff,
+    "ravine": functools.partial(Valley, flat=0.0),
+    "noisy": functools.partial(Absolute, steepness=1 / 3, top=0.75, noise=0.1),
     "movielens": movielens_of,
     "digits": digits_of,
     "table": table_of,
     "plane": Plane,
 }
 
-CHOICES = {"contexts": CONTEXTS, "motion": ("fixed", "drifting", "switching"), "scale": ("authors", "unit")}
+CHOICES = {
+    "contexts": CONTEXTS,
+    "motion": ("fixed", "drifting", "switching", "alternating"),
+    "scale": ("authors", "unit"),
+}
 """Options that are one of a few names."""
 
 USUAL_WORLD = {"arms": "arms", "features": "linear", "points": "absolute"}

@@ -1,6 +1,7 @@
 """Worlds of a few arms with rewards 0 and 1."""
 
 import dataclasses
+import math
 from typing import Any, cast
 
 import jax
@@ -87,6 +88,22 @@ class SwitchingArms(_Bernoulli):
     def regret(self, context: jax.Array, action: jax.Array) -> jax.Array:
         """Against every fixed arm; the simulator keeps the best in hindsight."""
         return context - pick(context, action)
+
+
+def narrow_arms(*, arms: int, horizon: float = 10_000.0, epsilon: float = 1.0, strength: float = 4.0) -> SwitchingArms:
+    """`SwitchingArms` with the gap that costs most: strength * sqrt(arms / horizon) * (e^epsilon + 1)/(e^epsilon - 1).
+
+    Where the gap is wider it is soon found, where it is narrower missing it costs little; in between the regret grows
+    like sqrt(rounds). The last factor is by how much a one-bit report of this epsilon stretches a reward.
+
+    >>> round(narrow_arms(arms=4, horizon=40_000, epsilon=2.0, strength=4.0).gap, 4)
+    0.0525
+    """
+    stretch = (math.exp(epsilon) + 1) / (math.exp(epsilon) - 1)
+    gap = strength * math.sqrt(arms / horizon) * stretch
+    if not 0 < gap <= 1:
+        raise ConfigurationError(f"the gap must be above 0 and at most 1, got {gap:g}: take a longer horizon")
+    return SwitchingArms(arms=arms, gap=gap)
 
 
 @configuration("arms", "motion")

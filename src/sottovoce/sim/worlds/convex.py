@@ -16,8 +16,8 @@ from sottovoce.learners.convex.regions import on_sphere
 from sottovoce.sim.worlds.base import Drawn
 from sottovoce.sim.worlds.motion import moved
 
-COMPARATORS = 65
-"""Points of the segment, both ends included."""
+COMPARATORS = {"drifting": 65, "switching": 65, "alternating": 4}
+"""Points of the segment, both ends included. The mean place of an alternating target is one third of the way."""
 
 
 class Target(NamedTuple):
@@ -32,16 +32,18 @@ class _Moving(ABC):
 
     - "fixed": the target never moves.
     - "drifting": it goes from start to end and back, once in `period` rounds.
+    - "alternating": it is at the start for two thirds of every `period`, at the end for the rest.
     - "switching": it jumps between the two, after phases that grow by the factor 1.6.
 
-    `depth` is the target's distance from the middle of the region, 1 being the edge. `noise` is the standard deviation
-    of normal noise on every reward: unbounded, which the device clips.
+    `depth` is the target's distance from the middle of the region, 1 being the edge. `top` is the reward at the target.
+    `noise` is the standard deviation of normal noise on every reward: unbounded, which the device clips.
     """
 
     region: Any
     motion: str = "fixed"
     depth: float = 0.5
     noise: float = 0.0
+    top: float = 1.0
     period: float = 2000.0
     start: Drawn = None
     end: Drawn = None
@@ -62,19 +64,19 @@ class _Moving(ABC):
         start, end = self.region.place(self.start), self.region.place(self.end)
         if self.motion == "fixed":
             return Target(start, start[None, :], jnp.asarray(self.noise))
-        segment = start + jnp.linspace(0.0, 1.0, COMPARATORS)[:, None] * (end - start)
+        segment = start + jnp.linspace(0.0, 1.0, COMPARATORS[self.motion])[:, None] * (end - start)
         return Target(start + self._moved(round) * (end - start), segment, jnp.asarray(self.noise))
 
     def _moved(self, round: jax.Array) -> jax.Array:
         """How far the target is on its way, from 0 to 1."""
-        if self.motion == "drifting":
-            return moved("drifting", round, self.period)
+        if self.motion != "switching":
+            return moved(self.motion, round, self.period)
         phase = jnp.floor(jnp.log1p(0.6 * round) / jnp.log(1.6))
         return jnp.where(phase % 2 == 0, 0.0, 1.0)
 
     def outcome(self, context: Target, action: jax.Array, key: Key) -> jax.Array:
-        """One minus the loss, at the point or at each of several: one person, one loss function, one noise."""
-        return 1 - self._loss(context.place, action) - context.noise * jax.random.normal(key)
+        """`top` minus the loss, at the point or at each of several: one person, one loss function, one noise."""
+        return self.top - self._loss(context.place, action) - context.noise * jax.random.normal(key)
 
     def regret(self, context: Target, action: jax.Array) -> jax.Array:
         """Against every comparator; where several points were played, their mean counts."""
@@ -125,7 +127,8 @@ class _Across(_Moving):
 class Valley(_Across):
     """The squared distance in units of the diameter, of which only the share `flat` counts along the valley.
 
-    Across the valley it counts in full. A step that is right for one direction is wrong for the others by 1/flat.
+    Across the valley it counts in full. A step that is right for one direction is wrong for the others by 1/flat. With
+    `flat` = 0 the loss is smooth and not strongly convex: along the valley it does not change at all.
     """
 
     flat: float = 0.05

@@ -10,6 +10,8 @@ def moved(motion: str, round: jax.Array, period: float) -> jax.Array:
     - "fixed": it never moves.
     - "drifting": it goes from start to end and back, once in `period` rounds, slowest at both ends.
     - "switching": it jumps to the end after half a period, and back after a whole one.
+    - "alternating": it jumps to the end after two thirds of a period, and back after a whole one. With a short period
+      no learner can follow, and a best fixed point in hindsight is at the start, not somewhere between.
 
     >>> [float(moved("switching", round, 100.0)) for round in (0, 49, 50, 99, 100)]
     [0.0, 0.0, 1.0, 1.0, 0.0]
@@ -18,4 +20,5 @@ def moved(motion: str, round: jax.Array, period: float) -> jax.Array:
         return jnp.zeros(())
     if motion == "drifting":
         return (1 - jnp.cos(2 * jnp.pi * round / period)) / 2
-    return jnp.where(round % period < period / 2, 0.0, 1.0)
+    stay = 2 / 3 if motion == "alternating" else 1 / 2
+    return jnp.where(round % period < stay * period, 0.0, 1.0)
