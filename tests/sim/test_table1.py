@@ -98,7 +98,7 @@ def test_staying_in_the_middle_is_the_yardstick_where_it_costs_less_than_random_
     """A target at half depth: the middle loses 0.25 a round, a random point of the disc more."""
     row = next(row for row in ROWS if row.name == "one-point-convex")
     row = msgspec.structs.replace(row, options={"depth": 0.5}, seeds=2)
-    assert measure._idle(row, 200.0, 1.0) == pytest.approx(0.25 * 200)
+    assert measure.idle_regret(row, 200.0, 1.0) == pytest.approx(0.25 * 200)
 
 
 def test_the_page_says_what_is_not_shown(small: list[measure.Measured], tmp_path):

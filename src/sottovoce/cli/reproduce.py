@@ -21,6 +21,12 @@ exponents of regret (best arm: samples) with 95 % intervals, through the points
 at which at most half of the regret of not learning is left (others in brackets)
 grows: slower than, as or faster than the theorem; shown: not faster"""
 
+BOUNDS = """\
+ratio: the bound over the 95 % quantile; of "11, below", a lower bound for the
+worst world, the median over it. A bound above "no learning" says nothing yet.
+Theorem 5 promises privacy, not regret: see `sottovoce audit`. Theorem 12 has no
+constants: see the row best-arm of Table 1."""
+
 reproduce = typer.Typer(help="Run published experiments again.", no_args_is_help=True)
 
 
@@ -71,6 +77,25 @@ def _points(measured: "list[Measured]") -> Table:
     judged = [m for m in measured if m.preset == m.row.presets[0]]
     rows = [(m.row.name, m.axis.quantity, slopes_of(m.points), shares_of(m.points)) for m in judged]
     return table_of("From point to point", *columns, rows=rows)
+
+
+@reproduce.command()
+def bounds(json: JsonFile = None) -> None:
+    """Measure regret beside the bounds of the theorems, with their constants, and beside a lower bound."""
+    from sottovoce.lab.bounds.measure import BOXES, ROUNDS, SEEDS, measure
+
+    with progress_bar("theorems", len(BOXES)) as advance:
+        measured = list(measure(progress=lambda title: advance(1, title)))
+    columns = (words("theorem"), words("learner"), "epsilon", "median", "95 %", "bound", "ratio", "no learning")
+    cells = [
+        (b.box.theorem, b.learner, f"{b.epsilon:g}", *(f"{n:,.0f}" for n in (b.median, b.high, b.bound)),
+         f"{b.ratio:,.3g}", f"{b.idle:,.0f}")
+        for b in measured
+    ]  # fmt: skip
+    say(table_of(f"Regret after {ROUNDS:,} people, {SEEDS} seeds", *columns, rows=cells))
+    say()
+    say(BOUNDS, "dim")
+    write_rows(json, [b.as_row() for b in measured])
 
 
 @reproduce.command()

@@ -148,7 +148,7 @@ def _by_size(row: Row, epsilon: float) -> Axis:
         held=f"at epsilon {epsilon:g}",
         factors=np.array([row.factor(size) for size in row.sizes]),
         factor=row.factor_text,
-        idle=np.array([_idle(row, *run) for run in runs]),
+        idle=np.array([idle_regret(row, *run) for run in runs]),
     )
 
 
@@ -164,13 +164,13 @@ def _by_epsilon(row: Row, epsilons: tuple[float, ...]) -> Axis:
         held=f"at gap {held:g}" if row.gaps else f"after {held:,.0f} people",
         factors=np.ones(len(runs)),
         factor="",
-        idle=np.resize([_idle(row, *run) for run in different], len(runs)),
+        idle=np.resize([idle_regret(row, *run) for run in different], len(runs)),
     )
 
 
 def _points(row: Row, learner: str, preset: str, axis: Axis, *, private: bool = True) -> Points:
     """Run a preset at every size; then the fit through the points that count."""
-    traces = [_run(row, learner, preset, size, epsilon, private=private) for size, epsilon in axis.runs]
+    traces = [run_row(row, learner, preset, size, epsilon, private=private) for size, epsilon in axis.runs]
     values = np.stack([trace.samples if row.gaps else trace.regret[:, -1] for trace in traces])
     unanswered = [1 - trace.stopped.mean() for trace in traces]
     left = np.array(unanswered) if row.gaps else values.mean(axis=1) / axis.idle
@@ -185,17 +185,17 @@ def fit_points(axis: Axis, values: NDArray[np.float64], left: NDArray[np.float64
     return Points(values, left, kept, fitted, local_slopes(*some))
 
 
-def _run(row: Row, learner: str, preset: str, size: float, epsilon: float, *, private: bool) -> Trace:
-    both = halves(_task(row, learner, preset, size, epsilon), private=private)
+def run_row(row: Row, learner: str, preset: str, size: float, epsilon: float, *, private: bool) -> Trace:
+    both = halves(task_of(row, learner, preset, size, epsilon), private=private)
     return _simulate(row, size, epsilon, _rounds(row, size), *both)
 
 
-def _idle(row: Row, size: float, epsilon: float) -> float:
+def idle_regret(row: Row, size: float, epsilon: float) -> float:
     """The mean regret of not learning: of random play, or of staying in the middle, whichever costs less.
 
     Contexts come in growing phases, so there all rounds are played; elsewhere the first ones tell what all cost.
     """
-    asked, rounds = _task(row, row.learner, row.presets[0], size, epsilon), _rounds(row, size)
+    asked, rounds = task_of(row, row.learner, row.presets[0], size, epsilon), _rounds(row, size)
     played = rounds if algorithm_of(row.learner).actions == "features" else min(rounds, 3 * CHUNK)
     user, random = halves(asked).user, uniform_of(asked)
     plays = [random, Middle(uniform=random)] if algorithm_of(row.learner).actions == "points" else [random]
@@ -207,7 +207,7 @@ def _rounds(row: Row, size: float) -> int:
     return row.horizons[-1] if row.gaps else int(size)
 
 
-def _task(row: Row, learner: str, preset: str, size: float, epsilon: float) -> Task:
+def task_of(row: Row, learner: str, preset: str, size: float, epsilon: float) -> Task:
     known = algorithm_of(learner).presets[preset]["tuning"]
     tuning = {name: value for name, value in row.tuning.items() if name in known}
     return task(learner, preset, rounds=_rounds(row, size), epsilon=epsilon, **row.shape, **tuning)
