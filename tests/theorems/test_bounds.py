@@ -41,7 +41,7 @@ def test_the_boxes_of_theorem_3(learner, bound, by_hand):
 
 
 def test_the_two_parts_of_theorem_6():
-    """The slope 1 + 1.21120 sqrt 2 = 2.71290: 50 (1 + 4 * 7.35982), 4 * 10.21034 * 7.35982; 4 * 2.71290 * 9.21034 + 2."""
+    """Slope 1 + 1.21120 sqrt 2 = 2.71290: 50 (1 + 4 * 7.35982), 4 * 10.21034 * 7.35982; 4 * 2.71290 * 9.21034 + 2."""
     convex = task("two-point", "paper", dimension=2, rounds=T, epsilon=8.0, delta=1e-5)
     strong = task("two-point-strong", "paper", dimension=2, rounds=T, epsilon=8.0, delta=1e-5)
     assert theorems.two_point(convex) == pytest.approx(1521.96 + 101.95, rel=1e-4)
