@@ -158,8 +158,9 @@ def test_the_commands_of_a_page_are_understood(page: Path, tmp_path: Path, monke
     for name in ("plan", "choosing.choose"):
         monkeypatch.setattr(importlib.import_module(f"sottovoce.lab.{name}"), "run_cells", nothing_happens)
     monkeypatch.setattr(importlib.import_module("sottovoce.lab.try_data.trial"), "trial_of", nothing_is_tried)
-    table1 = importlib.import_module("sottovoce.lab.table1.measure")
-    monkeypatch.setattr(table1, "measure", lambda *_, **__: iter(()))
+    for name in ("table1", "bounds"):
+        measure = importlib.import_module(f"sottovoce.lab.{name}.measure")
+        monkeypatch.setattr(measure, "measure", lambda *_, **__: iter(()))
     data = made_up_ratings(tmp_path / "ml-100k" / "u.data")
     for name, text in TRIED.items():
         (tmp_path / name).write_text(text)
