@@ -24,6 +24,9 @@ from sottovoce.sim.worlds.base import World, gaps_of, world_for
 Progress = Callable[[int], None]
 """Called with the number of rounds just played."""
 
+ONE_CORE = "SOTTOVOCE_ONE_CORE"
+"""Set in the environment of a process that must not share its seeds among cores."""
+
 Steps = tuple[NDArray[np.int64], NDArray[np.bool_]]
 """Some rounds in a row, and after which of them a model is published."""
 
@@ -116,13 +119,22 @@ def _begun(setting: Setting, cases: Any, world: World, keys: jax.Array) -> _Part
     return _Part(setting, fixed, world_fixed, varying, worlds, keys, carry)
 
 
+def stay_on_one_core() -> None:
+    """From now on this process leaves the other cores alone. For pools of processes, whose threads would only wait."""
+    os.environ[ONE_CORE] = "1"
+
+
+def _cores() -> int:
+    return 1 if ONE_CORE in os.environ else os.cpu_count() or 1
+
+
 def _shared_among_cores(whole: _Part, steps: Steps) -> list[_Part]:
     """The seeds in as many parts as there are cores: on a CPU one compiled loop uses one core.
 
     A loop that calls a library (LAPACK, say) stays whole: such calls wait for XLA's own threads, of which there are as
     many as cores, and loops that wait for each other never end (seen with JAX 0.10).
     """
-    cores = (os.cpu_count() or 1) if jax.default_backend() == "cpu" else 1
+    cores = _cores() if jax.default_backend() == "cpu" else 1
     shares = np.array_split(np.arange(len(whole.keys)), min(cores, len(whole.keys)))
     if len(shares) == 1:
         return [whole]

@@ -15,6 +15,7 @@ from sottovoce.lab.table1.fit import SLACK, Exponent, exponent, growth, local_sl
 from sottovoce.lab.table1.idle import Middle
 from sottovoce.lab.table1.rows import Row
 from sottovoce.learners import uniform_of
+from sottovoce.sim.batch import stay_on_one_core
 from sottovoce.sim.halves import halves
 from sottovoce.sim.run import simulate
 from sottovoce.sim.trace import Trace
@@ -116,7 +117,7 @@ def measure(rows: Sequence[Row], *, progress: Callable[[str], None]) -> Iterator
 
     Processes, not threads: half of the work is compiling, and loops that call LAPACK must not share a process.
     """
-    with ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn"), initializer=stay_on_one_core) as pool:
         jobs = [pool.submit(measure_row, row) for row in rows]
         for row, job in zip(rows, jobs, strict=True):
             measured = job.result()
