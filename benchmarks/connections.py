@@ -20,7 +20,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from rich.console import Console
-from service import Target, batches, paced, running
+from load import paced
+from service import Target, batches, running
 
 from sottovoce.cli.output import table_of
 

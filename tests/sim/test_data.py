@@ -211,6 +211,12 @@ def test_constants_of_the_published_run_by_hand():
     assert width == pytest.approx(1.181e-4 + (0.09961 + 2.763e-3) * 55.26, rel=1e-3)
 
 
+def test_the_box_has_the_constants_of_the_paper():
+    """Arithmetic: sigma = 6 sqrt(2 ln 25)/800,000 = 1.9029e-5, and the norm of x in the bonus, not its square."""
+    assert published.BOX.sigma == pytest.approx(1.9029e-5, rel=1e-4)
+    assert published.BOX.root == 0.5
+
+
 # --- digits ---------------------------------------------------------------------------------------------------------
 
 
