@@ -19,8 +19,8 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from rich.console import Console
 from load import paced
+from rich.console import Console
 from service import Target, batches, running
 
 from sottovoce.cli.output import table_of
