@@ -43,8 +43,8 @@ ARMS = (
     "ucb",
     "tsallis-inf",
     "exp3",
-    "ucb paper",
-    "thompson paper",
+    "ucb bubeck-cesa-bianchi",
+    "thompson agrawal-goyal",
 )
 DEFAULTS = ("scale-free", "kl-moss")
 WIDE = 20

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from sottovoce.catalogue.algorithms import GUIDE, Algorithm, algorithms
+from sottovoce.catalogue.task import task
+from sottovoce.privacy.domains import domain_from
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "algorithms.md"
 
@@ -26,12 +28,36 @@ $ sottovoce algorithms
 $ sottovoce algorithms --setting convex
 ```
 
-Each algorithm has at least two presets. `paper` is the algorithm box of the paper, constants included, so that a
-theorem can be checked. `practical` is what we recommend and what every command takes unless told otherwise.
+`practical` is the preset that we recommend and that every command takes unless told otherwise. `paper` is the algorithm
+box of Zheng et al. 2020, constants included, so that a theorem can be checked; where it departs from what is printed,
+the algorithm says so below. What that paper does not contain has no preset `paper`: there the printed form is named
+after its authors (`published` where it is run without local privacy). All other presets are ours.
 """
 
 GUIDANCE = "## Which one should I use?\n\n"
 EVERY = "## All of them\n\n"
+
+LAPLACE = """
+
+## Pure epsilon with Laplace noise
+
+The paper says that all its results extend to epsilon alone with Laplace noise. Its messages, how far two of them can be
+apart in L1 (five dimensions, logistic where there is a link), which is the scale of the noise on the number or on x x'
+at epsilon 1, and what is offered:
+
+"""
+
+SETS = """
+## Sets of arms
+
+The paper calls it promising to carry Algorithm 1 over to pure exploration in combinatorial bandits, and cites Huang,
+Ok, Li and Chen, "Combinatorial pure exploration with continuous and separable reward functions and its applications",
+IJCAI 2018. That algorithm is not here. It looks for the best of a collection of decisions, whose value is a continuous,
+separable function of the mean rewards of all arms. Collection and function belong to the application, and so does the
+method that finds the best decision for given means; a task file would have to carry all three. What is here is
+[`clucb`](#clucb), of Chen et al. 2014, where the value is a sum and the decisions are the best m arms, or the best m of
+each block.
+"""
 
 CLOSING = """
 The papers:
@@ -67,7 +93,27 @@ def page(catalogue: dict[str, Algorithm]) -> str:
         ("you have", "take", "why"), [(a.situation, f"[`{a.learner}`](#{a.learner})", a.why) for a in GUIDE]
     )
     sections = [_section(name, algorithm) for name, algorithm in _items(catalogue, names)]
-    return "\n".join([OPENING, GUIDANCE + advice, EVERY + table.rstrip(), *sections, CLOSING])
+    return "\n".join(
+        [OPENING, GUIDANCE + advice, EVERY + table.rstrip(), *sections, LAPLACE + _laplace(), SETS, CLOSING]
+    )
+
+
+MESSAGES = {"interval": "one number", "moments": "x x' and y x", "relabelled": "x x', z x and the gradient"}
+
+
+def _laplace() -> str:
+    """A line for each algorithm of the paper: offered, or why not."""
+    rows = []
+    for name, algorithm in algorithms().items():
+        if "paper" in algorithm.presets:
+            shape = {"arms": {"arms": 2}, "features": {"arms": 2, "dimension": 5}, "points": {"dimension": 5}}
+            domain = domain_from(task(name, "paper", rounds=2, epsilon=1.0, **shape[algorithm.actions]).domain)
+            kind = algorithm.presets["paper"]["gate"]["domain"]["kind"]
+            what = "slope of two points" if algorithm.user == "slope" else MESSAGES[kind]
+            apart = domain.natural((domain.l1(),) * len(domain.blocks))[0]
+            offered = "`laplace`" if "laplace" in algorithm.presets else "no"
+            rows.append((f"[`{name}`](#{name})", what, f"{apart:.3g}", offered, algorithm.laplace))
+    return _table(("algorithm", "message", "apart", "preset", "why"), rows)
 
 
 def _items(catalogue: dict[str, Algorithm], names: list[str]) -> list[tuple[str, Algorithm]]:
@@ -87,7 +133,9 @@ def _section(name: str, algorithm: Algorithm) -> str:
         f"- Source: {algorithm.paper}",
         f"- Algorithm: {algorithm.algorithm}",
         f"- Bound on the regret: {algorithm.bound}",
-        f"- User: `{algorithm.user}`, who {habit}\n",
+        f"- User: `{algorithm.user}`, who {habit}",
+        *(f"- `paper` departs: {line}" for line in algorithm.departures),
+        "",
         _table(("preset", "mechanism", "domain", "tuning"), rows),
         "```console",
         f"$ sottovoce simulate --learner {name}{shape} --epsilon 2",

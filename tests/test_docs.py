@@ -119,7 +119,7 @@ def test_the_skeleton_for_contributors_is_an_algorithm(monkeypatch: pytest.Monke
     monkeypatch.setitem(LEARNERS, "greedy", namespace["build"])
     study = Study(learner="greedy", arms=4, epsilon=[4.0], rounds=2000, seeds=8)
     cells = {cell.role: cell for cell in cells_of(study)}
-    assert set(cells) == {"chosen", "paper", "non-private", "uniform"}
+    assert set(cells) == {"chosen", "published", "non-private", "uniform"}
     (curve,) = run_cells(study, [cells["chosen"]])
     uniform = 0.15 * study.rounds  # three arms of four lose 0.2
     assert curve.regret[:, -1].mean() < uniform / 2

@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 
 from catalogue import PRESETS, Ready, ready
+from sottovoce import Budget, Interval, calibrate, noise_of
 from sottovoce.catalogue.algorithms import algorithms
 from sottovoce.engine.complete import complete
 from sottovoce.engine.pytrees import join, split
 from sottovoce.engine.step import Answer, start
-from sottovoce.learners import LEARNERS, uniform_of
+from sottovoce.learners import LEARNERS, learner_of, uniform_of
 from sottovoce.learners.base import Offer
+from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.sim.comparators import COMPARATORS
 from sottovoce.sim.loop import answer, begin
 from sottovoce.sim.random import simulation_key
@@ -70,6 +72,11 @@ def alike(*trees: Any) -> bool:
 
 OURS = {"kl-moss", "newton", "scale-free", "top-two"}
 """Learners that no paper has in this form."""
+IN_THE_PAPER = {
+    "agarwal-dekel-xiao", "fkm", "glm", "hazan-levy", "kl-ucb", "lil-ucb", "linucb", "pyramid", "saha-tewari",
+    "tsallis-inf", "two-point", "two-point-strong",
+}  # fmt: skip
+"""What Zheng et al. 2020 print as a box, or name as the black box of one."""
 
 
 def test_the_catalogue_and_the_registry_name_the_same_learners():
@@ -81,8 +88,27 @@ def test_the_catalogue_and_the_registry_name_the_same_learners():
 def test_every_learner_says_what_it_is_and_offers_the_two_presets(name: str):
     about = algorithms()[name]
     assert all([about.title, about.setting, about.paper, about.algorithm, about.bound])
-    published = about.trust == "local" and name not in OURS
-    assert ({"paper", "practical"} if published else {"practical"}) <= set(about.presets)
+    assert "practical" in about.presets
+    assert ("paper" in about.presets) == (name in IN_THE_PAPER)
+    if about.trust == "local" and name not in OURS:
+        assert about.published in about.presets
+
+
+@pytest.mark.parametrize("name", sorted(IN_THE_PAPER))
+def test_an_algorithm_of_the_paper_says_where_it_departs_and_takes_laplace_noise_or_says_why_not(name: str):
+    about = algorithms()[name]
+    assert about.departures
+    if "laplace" not in about.presets:
+        assert about.laplace
+        with pytest.raises(ConfigurationError, match="sub-Gaussian"):
+            learner_of(ready(name, "paper").task, noise_of(calibrate("laplace", Interval(), Budget(1.0))))
+
+
+def test_the_old_name_of_a_preset_is_answered_with_the_new_one():
+    with pytest.raises(ConfigurationError, match="the paper does not contain thompson; its preset is agrawal-goyal"):
+        ready("thompson", "paper")
+    with pytest.raises(ConfigurationError, match="did you mean heuristic"):
+        ready("lil-ucb", "paper-heuristic")
 
 
 def test_asking_and_telling_are_pure_and_keep_the_shape_of_the_state(each: Ready):

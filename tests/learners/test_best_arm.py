@@ -240,12 +240,12 @@ def test_every_preset_of_a_study_is_asked_the_same_question():
     tunings = {cell.role: cell.task.tuning for cell in cells_of(study)}
     assert {role: tuning["choose"] for role, tuning in tunings.items() if role != "uniform"} == {
         "chosen": 2,
-        "paper": 2,
+        "published": 2,
         "non-private": 2,
     }
     other = Study(learner="clucb", preset="theory", arms=6, epsilon=[1.0], rounds=10, tuning={"rule": "stitched"})
     rules = {cell.role: cell.task.tuning["rule"] for cell in cells_of(other)}
-    assert (rules["chosen"], rules["paper"]) == ("stitched", "theory")
+    assert (rules["chosen"], rules["published"]) == ("stitched", "theory")
 
 
 def test_the_gaps_of_arms_rise_like_a_power():

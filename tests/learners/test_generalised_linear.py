@@ -9,10 +9,10 @@ import pytest
 from scipy import optimize, special
 
 from catalogue import ready
-from sottovoce import halves, task
+from sottovoce import halves, noise_of, task
 from sottovoce.lab.study.cells import cells_of
 from sottovoce.lab.study.file import Study
-from sottovoce.privacy.domains import MomentEstimate
+from sottovoce.privacy.domains import MomentEstimate, RelabelledEstimate
 from sottovoce.sim.comparators.gloc import nearest_in_ball
 from sottovoce.sim.comparators.raw import RawAnswer
 from sottovoce.sim.random import seed_keys, simulation_key
@@ -56,8 +56,8 @@ def test_private_gradient_without_noise_is_projected_gradient_descent_with_avera
     assert float(published.explore) == pytest.approx(min(1.0, 0.005 * start / 200))
 
 
-def test_the_paper_steps_by_c_over_t_and_publishes_the_last_iterate():
-    learner = ready("gradient", "paper", private=False).learner
+def test_han_et_al_step_by_c_over_t_and_publish_the_last_iterate():
+    learner = ready("gradient", "han-et-al", private=False).learner
     theta = np.zeros(3)
     with jax.enable_x64(True):
         tell, state = jax.jit(learner.tell), learner.init()
@@ -70,14 +70,14 @@ def test_the_paper_steps_by_c_over_t_and_publishes_the_last_iterate():
     assert float(offer.explore) == 0
 
 
-def beta_by_hand(t, d, horizon, alpha, matrix, vector, step, squares, upsilon):
+def beta_by_hand(t, d, horizon, alpha, labels, vector, step, squares, upsilon):
     """The explicit width for a logistic link on the unit ball: mu = 0.197, R = 1/2, S = 1."""
     c = max(2 * upsilon, 1.0)
     regret = 1 / (2 * step) + step / 2 * squares + 2 * vector * math.sqrt(2 * t * math.log(5 * horizon / alpha))
     level = math.log(5 * math.sqrt(1 + 4 * t) / alpha)
     root = 0.5 * math.sqrt(2 * level) + math.sqrt(0.5 * level + 4 * KAPPA * (regret + KAPPA))
     errors = min((root / (2 * KAPPA)) ** 2 - 1, 4 * t)
-    multiplied = matrix * math.sqrt(t) * (math.sqrt(d) + math.sqrt(2 * math.log(10 * horizon / alpha)))
+    multiplied = labels * math.sqrt(t) * (math.sqrt(d) + math.sqrt(2 * math.log(10 * horizon / alpha)))
     return math.sqrt(errors) + multiplied / math.sqrt(c - upsilon) + math.sqrt(c + upsilon)
 
 
@@ -85,9 +85,8 @@ def beta_by_hand(t, d, horizon, alpha, matrix, vector, step, squares, upsilon):
 @pytest.mark.parametrize("preset", ["paper", "explicit"])
 def test_algorithm_3_regresses_the_pairs_of_gradient_descent_in_its_ellipsoid(preset: str, private: bool):
     """Reports without noise, told to a learner that expects none and to one that expects the noise of epsilon 4."""
-    learner = ready("glm", preset, private=private).learner
-    matrix, vector = (learner.matrix_noise, learner.gradient_noise) if private else (0.0, 0.0)
-    paper = preset == "paper"
+    each, paper = ready("glm", preset, private=private), preset == "paper"
+    learner, (matrix, *_, vector) = each.learner, noise_of(each.mechanism).per_block if each.mechanism else (0.0, 0.0)
     step = 1 / 20 if paper else 1 / math.sqrt(400 * (special.expit(1.0) ** 2 + 3 * vector**2))
     gram, moment, anchor, squares = np.zeros((3, 3)), np.zeros(3), np.zeros(3), 0.0
     with jax.enable_x64(True):
@@ -95,7 +94,9 @@ def test_algorithm_3_regresses_the_pairs_of_gradient_descent_in_its_ellipsoid(pr
         for x, y in zip(*people(100), strict=True):
             offer = ask(state, simulation_key(0))
             gradient = (special.expit(x @ anchor) - y) * x
-            state = tell(state, offer.memo, MomentEstimate(jnp.asarray(np.outer(x, x)), jnp.asarray(gradient)))
+            told = (np.outer(x, x), (x @ anchor) * x, gradient) if paper else (np.outer(x, x), gradient)
+            kind = RelabelledEstimate if paper else MomentEstimate
+            state = tell(state, offer.memo, kind(*map(jnp.asarray, told)))
             gram, moment = gram + np.outer(x, x), moment + (x @ anchor) * x
             squares, anchor = squares + gradient @ gradient, shortened(anchor - step * gradient)
         public = ask(learner.refresh(state), simulation_key(0)).public
@@ -132,7 +133,7 @@ def test_the_explicit_ellipsoid_holds_theta_and_is_not_vacuous():
 
 
 def test_oful_is_ridge_regression_with_the_ellipsoid_of_its_theorem():
-    learner = ready("oful", "paper").learner
+    learner = ready("oful", "published").learner
     features, rewards = people(80)
     with jax.enable_x64(True):
         tell, state = jax.jit(learner.tell), learner.init()
@@ -164,7 +165,7 @@ def test_ucb_glm_comes_as_near_to_theta_as_maximum_likelihood():
 
 def test_gloc_is_the_published_algorithm():
     """Jun et al. 2017 with online Newton steps, its projections by a general-purpose minimiser."""
-    learner = ready("gloc", "paper").learner
+    learner = ready("gloc", "published").learner
     matrix, moment, squares, anchor = np.eye(3), np.zeros(3), 0.0, np.zeros(3)
     descent = 2 * KAPPA
     with jax.enable_x64(True):

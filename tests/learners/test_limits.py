@@ -172,8 +172,8 @@ def test_exp3_without_noise_is_the_published_algorithm():
 
 
 def test_ucb_plays_the_largest_index_of_its_formula():
-    """Gaussian noise: proxy 1/4 + sigma^2, alpha 2.1 as in the paper preset."""
-    each = ready("ucb", "paper", epsilon=1.0)
+    """Gaussian noise: proxy 1/4 + sigma^2, alpha 2.1 as in the preset of the source."""
+    each = ready("ucb", "bubeck-cesa-bianchi", epsilon=1.0)
     sigma = math.sqrt(2 * math.log(1.25 / 1e-5))
     assert each.learner.proxy == pytest.approx(0.25 + sigma**2)
     rng = np.random.default_rng(0)

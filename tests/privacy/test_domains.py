@@ -13,7 +13,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import optimize
 
 from sottovoce import Ball, Budget, Direction, Gradient, Interval, Moments, calibrate, privatise
-from sottovoce.privacy.domains import DOMAINS, ROUNDING, Domain, size
+from sottovoce.privacy.domains import DOMAINS, ROUNDING, Domain, Relabelled, size
 from sottovoce.privacy.grid.calibrate import gaussian
 from sottovoce.privacy.grid.mechanism import RESOLUTION
 from sottovoce.protocol.errors import BadInput, ConfigurationError
@@ -23,6 +23,7 @@ DOMAIN_EXAMPLES = [
     Interval(-2.0, 6.0),
     Ball(3, 2.0),
     Moments(3, 2.0, 0.7),
+    Relabelled(3, 0.8, 2.0, 0.7),
     Gradient(3, 0.5),
     Direction(3, 0.4),
     Moments(1),
@@ -38,7 +39,7 @@ def data(domain: Domain, numbers: st.SearchStrategy[float] = ANY_FLOAT) -> st.Se
             return st.tuples(numbers)
         case Ball():
             return st.tuples(vectors)
-        case Direction():
+        case Direction() | Relabelled():
             return st.tuples(vectors, numbers, numbers)
         case _:
             return st.tuples(vectors, numbers)
@@ -95,6 +96,25 @@ def test_no_two_people_pass_the_declared_l1_distance_of_moments(
     domain = Moments(dimension, 1.5, weight)
     found = farthest(domain, scales, 1, starts=2)
     assert 0.5 * domain.l1(scales) <= found <= domain.l1(scales) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("dimension", [1, 2, 4])
+@pytest.mark.parametrize("scales", [(1.0, 1.0, 1.0, 1.0), (2.0, 1.5, 0.7, 4.0), (0.3, 0.5, 2.0, 1.0)])
+def test_two_people_reach_the_declared_distance_of_three_messages_and_never_pass_it(
+    dimension: int, scales: tuple[float, ...]
+):
+    """The label's share of the vectors is the largest that it may be; a label that is free goes no farther."""
+    domain, rng = Relabelled(dimension, 0.8, 2.0, 0.7), np.random.default_rng(3)
+    scale, width = np.repeat(scales, domain.blocks), dimension + 2
+
+    def apart(z: np.ndarray, order: int = 2) -> float:
+        first, second = (domain.embed(half[:-2], 10 * half[-2], 10 * half[-1]) for half in np.split(z, 2))
+        return float(np.linalg.norm((first - second) / scale, order))
+
+    starts = rng.normal(size=(4, 2 * width))
+    climbed = [optimize.minimize(lambda z: -apart(z), start, method="L-BFGS-B") for start in starts]
+    assert 0.99 * domain.l2(scales) <= -min(found.fun for found in climbed) <= domain.l2(scales) * (1 + 1e-9)
+    assert max(apart(found.x, 1) for found in climbed) <= domain.l1(scales)
 
 
 @pytest.mark.parametrize(("dimension", "spread"), [(1, 1.0), (2, math.sqrt(5))])
@@ -268,6 +288,15 @@ def test_extract_gives_back_the_moments(x: np.ndarray, y: float):
     np.testing.assert_allclose(moment, y * x, atol=1e-14)
 
 
+@given(arrays(float, 3, elements=st.floats(-0.5, 0.5)), st.floats(-2.0, 2.0), st.floats(-0.8, 0.8))
+def test_extract_gives_back_the_three_messages(x: np.ndarray, residual: float, label: float):
+    domain = Relabelled(3, 0.8, 2.0, 0.7)
+    gram, labelled, gradient = domain.extract(domain.embed(x, residual, label))
+    np.testing.assert_allclose(gram, np.outer(x, x), atol=1e-14)
+    np.testing.assert_allclose(labelled, label * x, atol=1e-14)
+    np.testing.assert_allclose(gradient, residual * x, atol=1e-14)
+
+
 @given(arrays(float, 3, elements=st.floats(-0.2, 0.2)), st.floats(-0.5, 0.5))
 def test_extract_gives_back_vectors_and_gradients(x: np.ndarray, residual: float):
     np.testing.assert_array_equal(Ball(3, 0.5).extract(Ball(3, 0.5).embed(x)), x)
@@ -278,6 +307,7 @@ def outsiders() -> list[tuple[Domain, np.ndarray]]:
     """Messages that no embed of their domain would form."""
     two = Moments(2)
     first, second = two.embed(np.array([1.0, 0.0]), 1.0), two.embed(np.array([0.0, 1.0]), 1.0)
+    three = Relabelled(2, 0.5)
     return [
         (Interval(), np.array([1.001])),
         (Interval(), np.array([math.nan])),
@@ -296,6 +326,8 @@ def outsiders() -> list[tuple[Domain, np.ndarray]]:
         (two, np.array([1.0, 0.0, 0.0, 0.0, 1.0])),  # y x across x
         (two, np.array([0.25, 0.0, 0.0, 0.6, 0.0])),  # |y| above its bound
         (two, np.array([0.0, 1.0, 1.0, 1.0, 1.0]) / 2),  # the right norm only
+        (three, np.array([1.0, 0.0, 0.0, 0.6, 0.0, 1.0, 0.0])),  # |z| above its bound
+        (three, np.array([1.0, 0.0, 0.0, 0.5, 0.0, 0.0, 1.0])),  # r x across x
     ]
 
 

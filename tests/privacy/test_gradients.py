@@ -78,11 +78,11 @@ def test_the_noise_of_the_paper_is_refused_where_its_budget_is_not_kept():
 
 
 def test_the_paper_has_its_noise_on_every_entry():
-    """The paper's sigma = 6 sqrt(2 ln(3.75/delta))/epsilon on x x', C sigma on the gradient, in natural units."""
+    """The paper's sigma = 6 sqrt(2 ln(3.75/delta))/epsilon on x x' and z x, C sigma on the gradient."""
     sigma = 6 * np.sqrt(2 * np.log(3.75e5))
     mechanism = mechanism_of(contract("paper", "poisson"))
     assert mechanism.budget == Budget(1.0, 1e-5)
-    np.testing.assert_allclose(noise_of(mechanism).per_block, [sigma, sigma, np.e * sigma], rtol=1e-12)
+    np.testing.assert_allclose(noise_of(mechanism).per_block, [sigma, sigma, sigma, np.e * sigma], rtol=1e-12)
 
 
 @pytest.mark.parametrize("preset", ["paper", "explicit", "practical"])

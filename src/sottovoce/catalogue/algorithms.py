@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from sottovoce.protocol.errors import look_up
+from sottovoce.protocol.errors import ConfigurationError, look_up
 
 
 class Algorithm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -29,6 +29,17 @@ class Algorithm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """Can a noisier report count for less? Not where the state has whole numbers (phases), or estimates are cut."""
     trust: Literal["local", "central", "none"] = "local"
     """Who gets raw data: nobody (local), a curator who keeps it (central), the learner (none); simulation only."""
+    departures: tuple[str, ...] = ()
+    """Where the preset `paper` is not what the paper prints, and why."""
+    laplace: str = ""
+    """What Laplace noise can do for the messages of the paper, where there is more to say than that it is offered."""
+    source: str = ""
+    """For what the paper does not contain: the preset that is printed elsewhere, named after its authors."""
+
+    @property
+    def published(self) -> str:
+        """The preset that is printed somewhere, constants included; empty where there is none."""
+        return "paper" if "paper" in self.presets else self.source
 
 
 @lru_cache(maxsize=1)
@@ -51,6 +62,20 @@ def algorithm_of(learner: str) -> Algorithm:
     return look_up("learner", learner, algorithms())
 
 
+def preset_of(learner: str, preset: str) -> dict[str, Any]:
+    """The gate and the tuning of a preset.
+
+    >>> preset_of("exp3", "paper")
+    Traceback (most recent call last):
+        ...
+    sottovoce.protocol.errors.ConfigurationError: the paper does not contain exp3; its preset is bubeck-cesa-bianchi
+    """
+    algorithm = algorithm_of(learner)
+    if preset == "paper" and algorithm.source:
+        raise ConfigurationError(f"the paper does not contain {learner}; its preset is {algorithm.source}")
+    return look_up(f"preset of {learner}", preset, algorithm.presets)
+
+
 def learners_with(tuning: str) -> list[str]:
     """The learners that have tuning of this name, in every preset.
 
@@ -70,7 +95,7 @@ def needs_delta(learner: str, preset: str) -> bool:
     >>> needs_delta("linucb", "paper"), needs_delta("linucb", "practical")
     (True, False)
     """
-    gate = algorithm_of(learner).presets[preset]["gate"]
+    gate = preset_of(learner, preset)["gate"]
     return gate["mechanism"] == "gaussian" or gate.get("delta", False)
 
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import msgspec
 
-from sottovoce.catalogue.algorithms import Algorithm, algorithm_of, needs_delta
+from sottovoce.catalogue.algorithms import Algorithm, algorithm_of, needs_delta, preset_of
 from sottovoce.protocol.budget import Budget, budget
 from sottovoce.protocol.codec import from_decimals
 from sottovoce.protocol.contract import Contract
-from sottovoce.protocol.errors import ConfigurationError, UnknownName, look_up
+from sottovoce.protocol.errors import ConfigurationError, UnknownName
 from sottovoce.protocol.links import link_of
 from sottovoce.protocol.strict import Strict
 
@@ -104,7 +104,7 @@ def task(
     'sphere'
     """
     algorithm = algorithm_of(learner)
-    chosen = look_up(f"preset of {learner}", preset, algorithm.presets)
+    chosen = preset_of(learner, preset)
     gate, tuning = chosen["gate"], dict(chosen.get("tuning", {}))
     domain = dict(gate["domain"])
     for name, value in numbers.items():
@@ -144,6 +144,7 @@ def _named_numbers(tuning: Mapping[str, Any], dimension: int, region: Mapping[st
     }
     if "link" in tuning:
         link = link_of(tuning)
+        named["radius"] = link.radius
         named["residual"] = link.residual
         named["residual_over_mean"] = link.residual / link.largest_mean
         named["twice_largest_reward"] = 2 * max(abs(link.low), link.high)

@@ -10,7 +10,7 @@ from sottovoce.catalogue.algorithms import GUIDE
 from sottovoce.cli.output import JsonFile, say, table_of, words, write_rows
 from sottovoce.protocol.errors import ConfigurationError
 
-FACTS = ("setting", "paper", "algorithm", "bound", "presets", "trust")
+FACTS = ("setting", "paper", "algorithm", "bound", "presets", "departures", "trust")
 TRUST = ["local", "central", "none"]
 SIMULATED = {"central": "a curator sees raw data: simulation only", "none": "nobody is protected: simulation only"}
 
@@ -24,10 +24,12 @@ def algorithms(
     table.add_column(style="bold green", no_wrap=True)
     rows = []
     for name, algorithm in _found(setting):
-        row = {fact: getattr(algorithm, fact) for fact in FACTS} | {"presets": list(algorithm.presets)}
+        row = {fact: getattr(algorithm, fact) for fact in FACTS}
+        row |= {"presets": list(algorithm.presets), "departures": list(algorithm.departures)}
         rows.append({"name": name, **row})
-        shown = FACTS if algorithm.trust in SIMULATED else FACTS[:-1]
-        lines = (f"[dim]{fact:<9}[/] {_text(row[fact])}" for fact in shown)
+        said = row | {"presets": ", ".join(algorithm.presets), "departures": " ".join(algorithm.departures)}
+        said["trust"] = SIMULATED.get(algorithm.trust, "")
+        lines = (f"[dim]{fact[:9]:<9}[/] {said[fact]}" for fact in FACTS if said[fact])
         table.add_row(name, "\n".join([f"[bold]{algorithm.title}[/]", *lines]))
     say(table)
     advice = [(advice.situation, f"[green]{advice.learner}[/]", advice.why) for advice in GUIDE]
@@ -43,7 +45,3 @@ def _found(word: str) -> list[tuple[str, catalogue.Algorithm]]:
         settings = "; ".join(sorted({algorithm.setting for _, algorithm in every}))
         raise ConfigurationError(f"no setting contains {word!r}; the settings are: {settings}")
     return found
-
-
-def _text(value: str | list[str]) -> str:
-    return ", ".join(value) if isinstance(value, list) else SIMULATED.get(value, value)

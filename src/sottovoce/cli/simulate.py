@@ -32,7 +32,7 @@ def simulate(
     parquet: Annotated[bool, typer.Option("--parquet", help="Write traces.parquet instead of traces.csv.")] = False,
     json: JsonFile = None,
 ) -> None:
-    """Compare a private learner with the paper's preset, with no privacy and with uniform play."""
+    """Compare a private learner with its published form, with no privacy and with uniform play."""
     from sottovoce.lab.study.cells import cells_of
 
     run(asked.study, cells_of(asked.study), out, fresh=fresh, parquet=parquet, json=json)

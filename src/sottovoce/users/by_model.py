@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from sottovoce.privacy.domains import Direction, Gradient, Moments, shorten, unit
+from sottovoce.privacy.domains import Direction, Gradient, Moments, Relabelled, shorten, unit
 from sottovoce.protocol.links import Link
 from sottovoce.protocol.offers import DirectedModel, GeneralizedModel, LinearModel
 
@@ -35,9 +35,9 @@ class GeneralizedUser:
     """The local user of a generalised linear task (Zheng et al. 2020, Algorithm 3): reports one gradient.
 
     The gradient is that of the link's own loss, m(z) - y z with m' = g, at z = <x, anchor>: it is (g(z) - y) x, where y
-    is the reward. The domain decides what travels and clips it: with `Moments` one joint report of (x x', gradient),
-    with `Gradient` the gradient alone. The paper's third message, z x, is x x' times the public anchor, so the server
-    computes it and nobody sends it. `context` has one row of features per action.
+    is the reward. The domain decides what travels and clips it: with `Relabelled` the paper's three messages x x', z x
+    and the gradient; with `Moments` x x' and the gradient, as the server can multiply x x' by the public anchor itself;
+    with `Gradient` the gradient alone. `context` has one row of features per action.
 
     >>> import numpy as np
     >>> model = GeneralizedModel(np.ones(2), np.zeros((2, 2)), 0.0, 0.0, np.zeros(2))
@@ -46,7 +46,7 @@ class GeneralizedUser:
     array([0.3, 0.4])
     """
 
-    domain: Moments | Gradient
+    domain: Relabelled | Moments | Gradient
     link: Link
 
     def act(self, public: GeneralizedModel, context: Any, entropy: Any) -> Any:
@@ -54,8 +54,11 @@ class GeneralizedUser:
 
     def message(self, public: GeneralizedModel, context: Any, action: Any, reward: Any) -> Any:
         xp, features = context.__array_namespace__(), context[action]
-        expected = self.link.mean(xp, shorten(xp, features, 1.0) @ public.anchor)
-        return self.domain.embed(features, expected - reward)
+        predicted = shorten(xp, features, 1.0) @ public.anchor
+        residual = self.link.mean(xp, predicted) - reward
+        if isinstance(self.domain, Relabelled):
+            return self.domain.embed(features, residual, predicted)
+        return self.domain.embed(features, residual)
 
 
 @dataclass(frozen=True)

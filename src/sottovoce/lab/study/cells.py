@@ -1,4 +1,4 @@
-"""The curves of a study: one learner in some worlds at some budgets, next to the paper, no privacy and uniform play."""
+"""The curves of a study: a learner in some worlds at some budgets; beside it as published, no privacy, uniform play."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,7 +27,7 @@ class Cell(NamedTuple):
     """One curve of a study."""
 
     role: str
-    """chosen, paper, non-private or uniform"""
+    """chosen, paper, published (for what the paper does not contain), non-private or uniform"""
     world_name: str
     world: World
     task: Task
@@ -35,7 +35,7 @@ class Cell(NamedTuple):
 
     @property
     def private(self) -> bool:
-        return self.role in ("chosen", "paper")
+        return self.role in ("chosen", "paper", "published")
 
     @property
     def reports(self) -> bool:
@@ -128,11 +128,12 @@ def cells_of(study: Study, worlds: Mapping[str, World] | None = None) -> list[Ce
 
 def _tasks_by_role(study: Study) -> list[tuple[str, Task]]:
     chosen = [("chosen", task_of(study, study.preset, epsilon)) for epsilon in study.epsilon]
-    paper, first = [], chosen[0][1]
-    if study.preset != "paper" and "paper" in algorithm_of(study.learner).presets:
-        paper = [("paper", task_of(study, "paper", epsilon)) for epsilon in study.epsilon]
-    plain = [("non-private", first)] if algorithm_of(study.learner).trust == "local" else []
-    return [*chosen, *paper, *plain, ("uniform", first)]
+    algorithm, printed, first = algorithm_of(study.learner), [], chosen[0][1]
+    if (name := algorithm.published) and name != study.preset:
+        role = "paper" if name == "paper" else "published"
+        printed = [(role, task_of(study, name, epsilon)) for epsilon in study.epsilon]
+    plain = [("non-private", first)] if algorithm.trust == "local" else []
+    return [*chosen, *printed, *plain, ("uniform", first)]
 
 
 def notices_of(cells: Sequence[Cell]) -> list[str]:

@@ -84,7 +84,7 @@ def _dot(panel: Axes, place: int, interval: tuple[float, float, float], colour: 
 
 
 def _colours(results: Sequence[CellResult]) -> list[str]:
-    shades = {"chosen": iter(CHOSEN * 9), "paper": iter(PAPER * 9)}
+    shades = {"chosen": iter(CHOSEN * 9), "paper": iter(PAPER * 9), "published": iter(PAPER * 9)}
     fixed = {"non-private": NO_PRIVACY, "uniform": UNIFORM}
     return [fixed.get(r.cell.role) or next(shades[r.cell.role]) for r in results]
 

@@ -143,7 +143,7 @@ def _measured(row: Row, preset: str, axis: Axis) -> Measured:
     fitted = exponent(axis.sizes, values, axis.factors)
     nonprivate = None if axis.reference is None else exponent(axis.sizes, axis.reference, axis.factors)
     share = float(regret / axis.random_play[-1])
-    return Measured(row, preset.removesuffix("-heuristic"), axis, values, fitted, nonprivate, share)
+    return Measured(row, preset, axis, values, fitted, nonprivate, share)
 
 
 def _runs(row: Row, preset: str, axis: Axis, *, private: bool = True) -> tuple[NDArray[np.float64], float]:

@@ -25,7 +25,6 @@ from sottovoce.report.figure import (
 )
 from sottovoce.report.page import footer, table, whole_page
 
-COLOURS = {"practical": CHOSEN[0], "paper": PAPER[0]}
 HEADINGS = ("row", "preset", "against", "exponent (95 %)", "theorem", "no privacy", "epsilon", "left", "verdict")
 AXES = {"rounds": "rounds (people)", "epsilon": "1/epsilon", "gap": "1/gap"}
 
@@ -66,7 +65,8 @@ def _draw_panel(panel: Axes, measured: list[Measured]) -> None:
     plain_logarithms(panel)
     first, axis, unit = measured[0], measured[0].axis, measured[0].row.unit
     for m in measured:
-        _points(panel, axis.sizes, m.values, COLOURS[m.preset], f"{m.preset}: {m.fitted.value:.2f}")
+        colour = (CHOSEN if m.preset == "practical" else PAPER)[0]
+        _points(panel, axis.sizes, m.values, colour, f"{m.preset}: {m.fitted.value:.2f}")
     if axis.reference is not None and first.nonprivate:
         _points(panel, axis.sizes, axis.reference, NO_PRIVACY, f"no privacy: {first.nonprivate.value:.2f}")
     if unit == "regret":

@@ -17,6 +17,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     title: str
     learner: str
     presets: tuple[str, str] = ("practical", "paper")
+    """What we recommend, and what is printed beside it."""
     world: str
     shape: dict[str, int]
     options: dict[str, Any] = {}

@@ -5,25 +5,28 @@ Willett, NeurIPS 2017, with noisy gradient descent inside. Gradient descent give
 theta^>) are regressed to a refined theta~, around which there is a confidence ellipsoid. Symbols:
 
     V-bar_t -> state.gram    u~_t -> state.moment    theta^_t -> state.anchor    theta~_t -> state.model.theta
-    sigma -> matrix_noise    C sigma -> gradient_noise    zeta -> step    Upsilon_t -> spectral    c_t -> ridge
+    sigma -> label_noise    C sigma -> gradient_noise    zeta -> step    Upsilon_t -> spectral    c_t -> ridge
     mu -> slope    beta_t -> width    alpha -> alpha
 
-Preset `paper` is the algorithm box with its noise, step and Upsilon. Departures, and why:
-- z_t x_t is x_t x_t' theta^_t and theta^_t is public, so that message is not sent: the server multiplies the noisy
-  x_t x_t' by theta^_t. The noise of the two messages that remain is that of the paper's three.
-- beta_t hides its constant in the paper; ours is the explicit one below.
-- c_t is at least 1, because V~_0 = 0 has no inverse; where noise leaves the matrix indefinite the last model stays.
+Preset `paper` is the algorithm box: its three messages with their noise, its step and Upsilon. Departures, and why:
+- zeta = Theta(1/sqrt T) and beta_t^2 = O~(...) hide constants in the paper: that of zeta is 1, and beta_t is the
+  explicit width below.
+- c_t is 1 where it would be 0, for the first person, because V~_0 = 0 has no inverse; where noise leaves the matrix
+  indefinite the last model stays.
 
-Preset `explicit` repairs the rest: one joint report calibrated for what the device really clips to (the paper's
-sensitivity of the gradient is too small for every link whose rewards carry noise), the step S / sqrt(T (L^2 + d s^2))
-that knows its noise s, and the Upsilon of that noise, s_M sqrt(t) (sqrt(2 d) + sqrt(2 ln(10 T / alpha))).
+Preset `explicit` repairs the rest. z_t x_t is x_t x_t' theta^_t and theta^_t is public, so that message is not sent:
+the server multiplies the noisy x_t x_t' by theta^_t. One joint report of the other two is calibrated for what the
+device really clips to (the paper's sensitivity of the gradient is too small for every link whose rewards carry noise).
+The step S / sqrt(T (L^2 + d s^2)) knows its noise s, and Upsilon is that of this noise,
+s_M sqrt(t) (sqrt(2 d) + sqrt(2 ln(10 T / alpha))); c_t is at least 1.
 
 The width, with probability 1 - alpha at every round (Q is the sum of <x_s, theta^_s - theta*>^2):
 - regret of gradient descent: B = S^2/(2 zeta) + zeta/2 * sum |gradient|^2 + 2 S s sqrt(2 t ln(5 T/alpha));
 - mu Q - R sqrt(2 (1 + Q) l) <= B with l = ln(5 sqrt(1 + 4 S^2 t)/alpha) (self-normalised bound of Abbasi-Yadkori, Pal,
   Szepesvari 2012, Corollary 8), a quadratic in sqrt(1 + Q), bounds Q;
-- beta = sqrt Q + s_M S sqrt(t) (sqrt d + sqrt(2 ln(10 T/alpha)))/sqrt(c - Upsilon) + S sqrt(c + Upsilon): regression on
-  the pairs, the noise of the matrix times theta^_s, and the ridge with its noise.
+- beta = sqrt Q + s_u sqrt(t) (sqrt d + sqrt(2 ln(10 T/alpha)))/sqrt(c - Upsilon) + S sqrt(c + Upsilon): regression on
+  the pairs, the noise of u~, and the ridge with its noise. s_u is sigma in `paper`; in `explicit` it is s_M S, as the
+  noise is that of the matrix times theta^_s.
 `beta_scale` multiplies it: 1 is the theorem.
 
 Preset `practical` is the learner `gradient`: theta^ alone, well tuned. After the 20,000 rounds of
@@ -39,8 +42,9 @@ import jax.numpy as jnp
 from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Offer, choose, configuration
 from sottovoce.learners.contextual import gradient
+from sottovoce.learners.contextual.linucb import one_if_zero
 from sottovoce.learners.linalg import inverse
-from sottovoce.privacy.domains import MomentEstimate, shorten
+from sottovoce.privacy.domains import MomentEstimate, RelabelledEstimate, shorten
 from sottovoce.privacy.noise import Noise
 from sottovoce.protocol.links import link_of
 from sottovoce.protocol.offers import GeneralizedModel
@@ -76,11 +80,13 @@ class ConfidentGlm:
     """The least slope of the link, mu."""
     deviation: float
     """Rewards are sub-Gaussian with it, R."""
-    matrix_noise: float
+    label_noise: float
+    """Deviation of the noise that a report adds to a coordinate of u~, s_u."""
     gradient_noise: float
     step: float
     spread: float
     """The spectral norm of the summed matrix noise, Upsilon_t, in units of sqrt(t)."""
+    least_ridge: float
     beta_scale: float
 
     def init(self) -> State:
@@ -91,19 +97,21 @@ class ConfidentGlm:
     def ask(self, state: State, key: Key) -> Offer:
         return Offer(GeneralizedModel(*state.model, jnp.zeros(()), state.anchor), memo=state.anchor)
 
-    def tell(self, state: State, memo: jax.Array, estimate: MomentEstimate) -> State:
-        descended = state.anchor - self.step * estimate.moment
+    def tell(self, state: State, memo: jax.Array, estimate: RelabelledEstimate | MomentEstimate) -> State:
+        if isinstance(estimate, MomentEstimate):
+            estimate = RelabelledEstimate(estimate.gram, estimate.gram @ memo, estimate.moment)
+        gram, labelled, gradient = estimate
         return state._replace(
-            gram=state.gram + estimate.gram,
-            moment=state.moment + estimate.gram @ memo,
-            anchor=shorten(jnp, descended, self.radius),
-            squares=state.squares + estimate.moment @ estimate.moment,
+            gram=state.gram + gram,
+            moment=state.moment + labelled,
+            anchor=shorten(jnp, state.anchor - self.step * gradient, self.radius),
+            squares=state.squares + gradient @ gradient,
             reports=state.reports + 1,
         )
 
     def refresh(self, state: State) -> State:
         spectral = self.spread * jnp.sqrt(state.reports)
-        ridge = jnp.maximum(2 * spectral, 1.0)
+        ridge = one_if_zero(jnp.maximum(2 * spectral, self.least_ridge))
         precision, definite = inverse(state.gram + ridge * jnp.eye(self.dimension))
         width = self.beta_scale * self.width(state, ridge, spectral)
         return state._replace(model=choose(definite, Model(precision @ state.moment, precision, width), state.model))
@@ -111,8 +119,8 @@ class ConfidentGlm:
     def width(self, state: State, ridge: jax.Array, spectral: jax.Array) -> jax.Array:
         """The radius beta_t of the confidence ellipsoid around theta~_t."""
         time, confident = state.reports, jnp.log(10 * self.rounds / self.alpha)
-        multiplied = self.matrix_noise * jnp.sqrt(time) * (math.sqrt(self.dimension) + jnp.sqrt(2 * confident))
-        regressed = jnp.sqrt(self._squared_errors(state)) + self.radius * multiplied / jnp.sqrt(ridge - spectral)
+        labels = self.label_noise * jnp.sqrt(time) * (math.sqrt(self.dimension) + jnp.sqrt(2 * confident))
+        regressed = jnp.sqrt(self._squared_errors(state)) + labels / jnp.sqrt(ridge - spectral)
         return regressed + self.radius * jnp.sqrt(ridge + spectral)
 
     def _squared_errors(self, state: State) -> jax.Array:
@@ -131,8 +139,8 @@ def build(task: Task, noise: Noise) -> ConfidentGlm | gradient.PrivateGradient:
     if rule == "gradient":
         return gradient.build(task, noise)
     link, d, alpha = link_of(task.tuning), task.dimension, float(task.tuning["alpha"])
-    matrix, _, vector = noise.per_block
-    if rule == "paper":
+    matrix, vector = noise.per_block[0], noise.per_block[-1]
+    if paper := rule == "paper":
         step = 1 / math.sqrt(task.rounds)
         spread = matrix * (4 * math.sqrt(d) + 2 * math.log(2 * task.rounds / alpha))
     else:
@@ -145,9 +153,10 @@ def build(task: Task, noise: Noise) -> ConfidentGlm | gradient.PrivateGradient:
         radius=link.radius,
         slope=link.least_slope,
         deviation=link.deviation,
-        matrix_noise=matrix,
+        label_noise=noise.per_block[2] if paper else link.radius * matrix,
         gradient_noise=vector,
         step=step,
         spread=spread,
+        least_ridge=0.0 if paper else 1.0,
         beta_scale=float(task.tuning["beta_scale"]),
     )

@@ -5,8 +5,8 @@ Zheng et al. 2020, appendix, "Contextual linear bandits with LDP" (preset `paper
     V~_t -> state.gram    u~_t -> state.moment    theta~_t, beta_t -> state.model    c_t -> ridge
     Upsilon_t -> spectral noise
 
-Departures from the algorithm box: c_t is at least 1, because V~_0 + c_0 I = 0 has no inverse; and where noise leaves
-the matrix indefinite the last model stays.
+Departures from the algorithm box: c_t is 1 where it would be 0, for the first person, because V~_0 + c_0 I = 0 has no
+inverse; and where noise leaves the matrix indefinite the last model stays.
 
 Rule "practical" (what we recommend) keeps the sums and changes everything around them:
 - the report is one joint sphere report of (x x', y x), several times less noise under a stronger promise;
@@ -17,7 +17,7 @@ Rule "practical" (what we recommend) keeps the sums and changes everything aroun
   that matters, and injected noise already explores;
 - the first `warm` rounds per dimension explore; a new model is published after one percent of new rounds (`growth`).
 
-At zero noise both rules are the usual LinUCB with ridge 1.
+At zero noise both rules regress with ridge 1; the paper's width is 0 then, so that its choice is greedy.
 """
 
 import math
@@ -70,7 +70,7 @@ class PaperLinUcb(SummedMoments):
     rounds: float
 
     def refresh(self, state: State) -> State:
-        ridge = jnp.maximum(2 * self._spectral_noise(state.reports), 1.0)
+        ridge = one_if_zero(2 * self._spectral_noise(state.reports))
         return state._replace(model=definite_model(state, ridge, self._width(state.reports + 1), state.model))
 
     def _spectral_noise(self, time: jax.Array) -> jax.Array:
@@ -78,8 +78,8 @@ class PaperLinUcb(SummedMoments):
 
     def _width(self, time: jax.Array) -> jax.Array:
         d, horizon = self.dimension, jnp.log(self.rounds)
-        spectral = jnp.maximum(self._spectral_noise(time), 1.0)
-        bias = jnp.sqrt(3 * spectral) + self.sigma * jnp.sqrt(d * time / spectral)
+        spectral = self._spectral_noise(time)
+        bias = jnp.sqrt(3 * spectral) + self.sigma * jnp.sqrt(d * time / one_if_zero(spectral))
         return 2 * self.sigma * jnp.sqrt(d * horizon) + bias * d * horizon
 
 
@@ -95,6 +95,15 @@ class PracticalLinUcb(SummedMoments):
     def refresh(self, state: State) -> State:
         ridge = 1 + self.ridge * self.deviation * jnp.sqrt(2 * self.dimension * state.reports)
         return state._replace(model=practical_model(state, ridge, state.reports, self.bonus, self.warm))
+
+
+def one_if_zero(value: jax.Array) -> jax.Array:
+    """The value, or 1 in place of 0: what the algorithm boxes divide by before there is noise.
+
+    >>> [float(one_if_zero(value)) for value in (0.0, 0.25)]
+    [1.0, 0.25]
+    """
+    return jnp.where(value > 0, value, 1.0)
 
 
 def first_model(dimension: int) -> LinearModel:

@@ -15,7 +15,7 @@ directions, because on the sphere a G-Lipschitz function varies little (Poincare
 - rule "rms": eta = R/sqrt(T V), regret at most R sqrt(T V) + lower terms; with strong convexity mu
   eta_t = 1/(mu (t + t0)), t0 = V/(mu R)^2.
 - rule "paper": eta = 1/sqrt T, or 1/(mu t): the noise is not in the step, so at any useful privacy it never learns.
-Both rho = ln T/T. `pace` multiplies eta.
+rho = ln T/T by rule "paper" (T at least 2), ln(T + 1)/T by rule "rms". `pace` multiplies eta.
 
 Departures: the slope is sent, not the difference, so nothing is lost to cancellation and its range does not depend on
 rho; one number of noise, not d of them (the paper's n'u has the same law for Gaussian noise; for Laplace noise it has
@@ -83,15 +83,17 @@ def build(task: Task, noise: Noise) -> SlopeDescent:
         square = _mean_square(design, directions, size, task, noise)
         rate = 1.0 if strength else outer / math.sqrt(task.rounds * square)
         offset = square / (strength * outer) ** 2 if strength else 0.0
+        explore = math.log(task.rounds + 1) / task.rounds
     elif rule == "paper":
         rate, offset = 1.0 if strength else 1 / math.sqrt(task.rounds), 0.0
+        explore = math.log(max(task.rounds, 2)) / task.rounds
     else:
         raise UnknownName(f"rule of {task.learner}", rule, ["paper", "rms"])
     return SlopeDescent(
         region=region,
         directions=directions,
         design=design,
-        explore=min(math.log(task.rounds + 1) / task.rounds, float(region.inner) / 2),
+        explore=min(explore, float(region.inner) / 2),
         rate=float(tuning["pace"]) * rate,
         strength=strength,
         offset=offset,

@@ -3,16 +3,18 @@
 Jamieson, Malloy, Nowak and Bubeck, "lil'UCB: an optimal exploration algorithm for multi-armed bandits", COLT 2014; the
 black box of the paper's private best-arm identification (appendix B.2). Pull the arm with the largest
 
-    mean + (1 + beta)(1 + sqrt e) sqrt( 2 s^2 (1 + e) ln( ln((1 + e) N + 2) / delta ) / N )
+    mean + (1 + beta)(1 + sqrt e) sqrt( 2 s^2 (1 + e) ln( ln((1 + e) N) / delta ) / N )
 
 until one arm has been pulled 1 + lambda times as often as all others together. s^2 -> proxy, N -> pulls.
 
-- "theory": e = 0.01, beta = 1, lambda = 9, delta = (sqrt(1 + nu) - 1)^2 / (4 c_e) with c_e = (2+e)/e (1/ln(1+e))^(1+e).
-- "heuristic": e = 0, beta = 1/2, lambda = 1 + 10/K, delta = nu/5, which the authors recommend.
-- Both also stop like LUCB: when the best arm's lower bound passes every other upper bound, at confidence nu/K each.
+- "theory", of Theorem 2 there: e = 0.01, beta = 1, delta = (sqrt(1 + nu) - 1)^2 / (4 c_e) with
+  c_e = (2+e)/e (1/ln(1+e))^(1+e), lambda = 9 (1 + ln(2 ln(9 K/delta))/ln(K/delta)) where 9 = ((2 + beta)/beta)^2.
+- "heuristic": e = 0, beta = 1/2, lambda = 1 + 10/K, delta = nu/5, which the authors recommend, and two changes: + 2 in
+  the inner logarithm keeps the double one positive from the first pull on; and it stops like LUCB, too, when the best
+  arm's lower bound passes every other upper bound, at nu/K each. Neither the stop nor the constants are proved.
 
-Departures: the + 2 keeps the double logarithm positive from the first pull on; s^2 is what the noise
-is known to be (the paper's 1/4 + sigma^2 for Gaussian noise, the squared reach of randomised response).
+s^2 is what the noise is known to be (the paper's 1/4 + sigma^2 for Gaussian noise, the squared reach of randomised
+response).
 """
 
 import math
@@ -27,7 +29,7 @@ from sottovoce.privacy.noise import Noise
 from sottovoce.protocol.errors import UnknownName
 
 
-@configuration("arms")
+@configuration("arms", "heuristic")
 class LilUcb(Averaging):
     """Pulls the arm with the largest upper bound, until one arm stands out."""
 
@@ -41,13 +43,17 @@ class LilUcb(Averaging):
     ratio: float
     """lambda"""
     delta: float
+    heuristic: bool
 
     def ask(self, state: Tally, key: Key) -> Offer:
         index = state.means + (1 + self.boost) * self._radius(state.pulls, self.delta)
         return largest(state, index)
 
     def done(self, state: Tally) -> jax.Array:
-        return jnp.all(state.pulls > 0) & (jnp.any(self._dominates(state)) | self._separated(state))
+        stands_out = jnp.any(self._dominates(state))
+        if self.heuristic:
+            stands_out |= self._separated(state)
+        return jnp.all(state.pulls > 0) & stands_out
 
     def recommend(self, state: Tally) -> jax.Array:
         """The arm pulled most when one dominates; otherwise the best so far."""
@@ -66,7 +72,7 @@ class LilUcb(Averaging):
     def _radius(self, pulls: jax.Array, delta: jax.Array | float) -> jax.Array:
         pulls = jnp.maximum(pulls, 1.0)
         grown = 1 + self.slack
-        doubly = jnp.log(jnp.log(grown * pulls + 2) / delta)
+        doubly = jnp.log(jnp.log(grown * pulls + 2 * self.heuristic) / delta)
         return (1 + jnp.sqrt(self.slack)) * jnp.sqrt(2 * self.proxy * grown * doubly / pulls)
 
 
@@ -74,13 +80,21 @@ def build(task: Task, noise: Noise) -> LilUcb:
     check_sub_gaussian(task.learner, noise)
     failure, rule = float(task.tuning["failure"]), str(task.tuning["rule"])
     if rule == "theory":
-        slack, boost, ratio, delta = 0.01, 1.0, 9.0, theory_delta(failure)
+        slack, boost, delta = 0.01, 1.0, theory_delta(failure)
+        ratio = theory_ratio(task.arms, delta)
     elif rule == "heuristic":
         slack, boost, ratio, delta = 0.0, 0.5, 1 + 10 / task.arms, failure / 5
     else:
         raise UnknownName("rule of lil-ucb", rule, ["theory", "heuristic"])
     return LilUcb(
-        arms=task.arms, proxy=noise.proxy, failure=failure, slack=slack, boost=boost, ratio=ratio, delta=delta
+        arms=task.arms,
+        proxy=noise.proxy,
+        failure=failure,
+        slack=slack,
+        boost=boost,
+        ratio=ratio,
+        delta=delta,
+        heuristic=rule == "heuristic",
     )
 
 
@@ -92,3 +106,13 @@ def theory_delta(failure: float, slack: float = 0.01) -> float:
     """
     constant = (2 + slack) / slack * (1 / math.log(1 + slack)) ** (1 + slack)
     return (math.sqrt(1 + failure) - 1) ** 2 / (4 * constant)
+
+
+def theory_ratio(arms: int, delta: float, boost: float = 1.0) -> float:
+    """The lambda of the theorem: below it the first arm to stand out need not be the best.
+
+    >>> round(theory_ratio(5, theory_delta(0.05)), 3)
+    10.68
+    """
+    square = ((2 + boost) / boost) ** 2
+    return square * (1 + math.log(2 * math.log(square * arms / delta)) / math.log(arms / delta))

@@ -11,6 +11,7 @@ from sottovoce.privacy.domains.ball import Ball, Gradient, Interval
 from sottovoce.privacy.domains.base import ROUNDING, Domain, shorten, size, unit
 from sottovoce.privacy.domains.direction import Direction, DirectionEstimate
 from sottovoce.privacy.domains.moments import MomentEstimate, Moments
+from sottovoce.privacy.domains.relabelled import Relabelled, RelabelledEstimate
 from sottovoce.protocol.errors import ConfigurationError, look_up
 
 __all__ = [
@@ -23,6 +24,8 @@ __all__ = [
     "Interval",
     "MomentEstimate",
     "Moments",
+    "Relabelled",
+    "RelabelledEstimate",
     "shorten",
     "size",
     "unit",
@@ -32,6 +35,7 @@ DOMAINS: dict[str, type[Any]] = {
     "interval": Interval,
     "ball": Ball,
     "moments": Moments,
+    "relabelled": Relabelled,
     "gradient": Gradient,
     "direction": Direction,
 }

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from functools import lru_cache
 
-from sottovoce.privacy.domains import Domain, Moments, size
+from sottovoce.privacy.domains import Domain, Moments, Relabelled, size
 from sottovoce.privacy.grid.delta import RESOLUTION, gaussian_scale, rounding_l2
 from sottovoce.privacy.grid.mechanism import Gaussian, Laplace
 from sottovoce.protocol.budget import Budget
@@ -47,27 +47,23 @@ def _paper_linucb(domain: Domain, budget: Budget) -> Scales:
 
     The entries above the diagonal travel with a factor sqrt 2, and y x with weight/reward_bound, and so does the noise.
     """
-    moments = _moments(domain)
+    if not isinstance(domain, Moments):
+        raise ConfigurationError(f"formula paper is for the two messages of the appendix algorithm, got {domain}")
     sigma = 6 * math.sqrt(2 * math.log(2.5 / budget.delta)) / budget.epsilon
-    return (sigma, math.sqrt(2) * sigma, sigma * (moments.weight / moments.reward_bound))
+    return (sigma, math.sqrt(2) * sigma, sigma * (domain.weight / domain.reward_bound))
 
 
 def _paper_glm(domain: Domain, budget: Budget) -> Scales:
-    """The paper's Algorithm 3: sigma = 6 sqrt(2 ln(3.75/delta))/epsilon on x x', and C sigma on the gradient.
+    """The paper's Algorithm 3: sigma = 6 sqrt(2 ln(3.75/delta))/epsilon on x x' and z x, and C sigma on the gradient.
 
-    The entries above the diagonal travel with a factor sqrt 2, and so does their noise. The domain's weight is
-    reward_bound/C, so the gradient travels divided by C, and its noise too. A third of the budget is for the message
-    z x, which is not sent. Where C is small the whole does not keep the budget: a device refuses it then.
+    Each of the three is promised a third of epsilon and of delta. The entries above the diagonal travel with a factor
+    sqrt 2, and so does their noise. The domain's weight is residual_bound/C, so the gradient travels divided by C, and
+    its noise too. Where C is small the whole does not keep the budget: a device refuses it then.
     """
-    _moments(domain)
+    if not isinstance(domain, Relabelled):
+        raise ConfigurationError(f"formula paper-glm is for the three messages of Algorithm 3, got {domain}")
     sigma = 6 * math.sqrt(2 * math.log(3.75 / budget.delta)) / budget.epsilon
-    return (sigma, math.sqrt(2) * sigma, sigma)
-
-
-def _moments(domain: Domain) -> Moments:
-    if not isinstance(domain, Moments):
-        raise ConfigurationError(f"the formulas of the paper's contextual algorithms are for moments, got {domain}")
-    return domain
+    return (sigma, math.sqrt(2) * sigma, sigma, sigma)
 
 
 FORMULAS: dict[str, Callable[[Domain, Budget], Scales]] = {
@@ -86,7 +82,7 @@ def laplace(domain: Domain, budget: Budget) -> Laplace:
     >>> laplace(Interval(-1, 1), Budget(1.0)).scales[0] >= 2.0
     True
     """
-    unit = {1: (1.0,), 2: (1.0, 1.0), 3: (1.0, math.sqrt(2), 1.0)}[len(domain.blocks)]
+    unit = {1: (1.0,), 2: (1.0, 1.0), 3: (1.0, math.sqrt(2), 1.0), 4: (1.0, math.sqrt(2), 1.0, 1.0)}[len(domain.blocks)]
     left = budget.epsilon - 2 * size(domain) / RESOLUTION
     if left <= 0:
         raise ConfigurationError(f"{budget} is finer than the grid of the noise; give more epsilon")
