@@ -142,7 +142,7 @@ def _apart(world: "MovieLens", rounds: int, json: Path | None) -> None:
     """Regret of the published code, and of each step from there to the algorithm box."""
     from sottovoce.lab.movielens.replay import BUDGET, PUBLISHED, apart, replay
 
-    changes = list(apart())
+    changes = list(apart(rounds))
     with progress_bar("rounds", (1 + 2 * len(changes)) * rounds) as advance:
         played = lambda code: float(replay(world.features, world.theta, rounds, advance, code).regret[-1])  # noqa: E731
         rows: list[dict[str, Any]] = [{"change": "as published", "alone": played(PUBLISHED), "with_those_above": None}]

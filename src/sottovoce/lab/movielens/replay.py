@@ -40,12 +40,23 @@ class Code(NamedTuple):
     sigma: float = 4 * math.sqrt(math.log(1.25 / BUDGET.delta)) / BUDGET.epsilon
     root: float = 1.0
     """The power of x'V^-1 x in the bonus; the box has its square root."""
+    horizon: int = HORIZON
+    """T, in the constants: the box has the rounds that are played."""
 
 
 PUBLISHED = Code()
-BOX = Code(np.float64, 6 * math.sqrt(2 * math.log(2.5 / BUDGET.delta)) / BUDGET.epsilon, 0.5)
-CHANGES = {"double precision": "number", "sigma of the box": "sigma", "bonus with its square root": "root"}
+CHANGES = {
+    "double precision": "number",
+    "sigma of the box": "sigma",
+    "bonus with its square root": "root",
+    "T of this run": "horizon",
+}
 """From the published code to the box: what changes, and the field."""
+
+
+def box(rounds: int) -> Code:
+    """What the algorithm box says for so many rounds."""
+    return Code(np.float64, 6 * math.sqrt(2 * math.log(2.5 / BUDGET.delta)) / BUDGET.epsilon, 0.5, rounds)
 
 
 class Replay(NamedTuple):
@@ -55,15 +66,15 @@ class Replay(NamedTuple):
     """The sum of |theta - theta*| over the entries, after each round."""
 
 
-def apart() -> Iterator[tuple[str, Code, Code]]:
+def apart(rounds: int) -> Iterator[tuple[str, Code, Code]]:
     """Each change: its name, the published code with this change alone, and with all changes up to this one.
 
-    >>> [(name, together == BOX) for name, _, together in apart()]
-    [('double precision', False), ('sigma of the box', False), ('bonus with its square root', True)]
+    >>> [together == box(50) for _, _, together in apart(50)]
+    [False, False, False, True]
     """
     together = PUBLISHED
     for name, field in CHANGES.items():
-        change = {field: getattr(BOX, field)}
+        change = {field: getattr(box(rounds), field)}
         together = together._replace(**change)
         yield name, PUBLISHED._replace(**change), together
 
@@ -85,7 +96,7 @@ def replay(
     regret, distance = np.zeros(rounds), np.zeros(rounds)
     for round in range(rounds):
         person = people.randint(0, len(seen) - 1)
-        ridge, width = _ridge_and_width(round + 1, dimension, sigma)
+        ridge, width = _ridge_and_width(round + 1, dimension, sigma, code.horizon)
         x = seen[person]
         action = np.argmax(x @ guess + width * np.maximum(np.sum((x @ precision) * x, axis=1), 0.0) ** code.root)
         reward = rewards[person, action]
@@ -102,11 +113,11 @@ def replay(
     return Replay(np.cumsum(regret), distance)
 
 
-def _ridge_and_width(time: int, dimension: int, sigma: float) -> tuple[float, float]:
+def _ridge_and_width(time: int, dimension: int, sigma: float, horizon: int) -> tuple[float, float]:
     """c_t = 2 Upsilon_t and beta_t of the algorithm box."""
-    spectral = sigma * math.sqrt(time) * (4 * math.sqrt(dimension) + 2 * math.log(2 * HORIZON / ALPHA))
+    spectral = sigma * math.sqrt(time) * (4 * math.sqrt(dimension) + 2 * math.log(2 * horizon / ALPHA))
     bias = math.sqrt(3 * spectral) + sigma * math.sqrt(dimension * time / spectral)
-    log = math.log(HORIZON)
+    log = math.log(horizon)
     return 2 * spectral, 2 * sigma * math.sqrt(dimension * log) + bias * dimension * log
 
 
