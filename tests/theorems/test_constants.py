@@ -76,6 +76,14 @@ def test_algorithm_2_adds_its_sigma_to_the_slope(name: str):
     assert noise_added(name, **SECOND, dimension=2) == pytest.approx(15.105918130636187, rel=1e-12)
 
 
+@pytest.mark.parametrize(("name", "low", "high"), [("fkm", 0.0, 1.0), ("two-point", -1.0, 1.0), ("kl-ucb", 0.0, 1.0)])
+def test_losses_and_slopes_are_cut_to_the_range_that_sigma_is_for(name: str, low: float, high: float):
+    """Appendix B: losses in [0, 1]. Section 3.2: slopes in [-G, G]; G = 1."""
+    shape = {"arms": 3} if name == "kl-ucb" else {"dimension": 2}
+    domain = halves(task(name, "paper", rounds=100, epsilon=1.0, **shape)).user.domain
+    assert [float(domain.extract(domain.embed(value))) for value in (-9.0, 0.3, 9.0)] == pytest.approx([low, 0.3, high])
+
+
 # --- convex: exploration and step ------------------------------------------------------------------------------------
 
 
