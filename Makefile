@@ -20,6 +20,10 @@ setup: .venv/.demo
 	$(PIP) -r requirements/test.txt
 	touch $@
 
+.venv/.soak: .venv/.test
+	$(PIP) --no-deps recbole==1.2.1  # carries MovieLens 100K, which may not be here; nothing else of it is used
+	touch $@
+
 .venv/.docs: .venv/.test requirements/docs.txt
 	$(PIP) -r requirements/docs.txt
 	touch $@
@@ -30,7 +34,7 @@ demo: .venv/.demo  ## a server, two tasks, thousands of devices; leaves demo/rep
 test: .venv/.test  ## the whole test suite, under five minutes on two cores
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder
 
-soak: .venv/.test  ## long statistics and audits
+soak: .venv/.soak  ## long statistics and audits
 	XLA_FLAGS= $(BIN)/python -m pytest -n $(WORKERS) tests/soak -m soak
 	$(BIN)/sottovoce audit --all --trials 1000000
 

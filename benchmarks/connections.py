@@ -19,8 +19,9 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from load import paced
 from rich.console import Console
-from service import Target, batches, paced, running
+from service import Target, batches, running
 
 from sottovoce.cli.output import table_of
 

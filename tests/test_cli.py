@@ -155,8 +155,9 @@ def test_movielens_is_run_at_honest_budgets_beside_the_published_one(tmp_path: P
     said = typed("reproduce", "movielens", *small, "--rotate", "3", "--out", "out", "--json", "o.json", cwd=tmp_path)
     rows = json.loads((tmp_path / "o.json").read_text())["rows"]
     assert [(row["role"], row["epsilon"]) for row in rows] == [
-        ("chosen", 4.0), ("paper", 4.0), ("non-private", None), ("uniform", None), ("paper", 800_000.0),
+        ("chosen", 4.0), ("non-private", None), ("uniform", None), ("paper", 4.0), ("paper", 800_000.0),
     ]  # fmt: skip
+    assert [row["learner"] for row in rows] == ["scale-free", "scale-free", "uniform", "linucb", "linucb"]
     assert rows[0]["options"] == {"scale": "authors", "path": "ml-100k", "rotate": 3}
     screen = " ".join(said.split())
     assert "Harper and J. A. Konstan" in screen
@@ -176,6 +177,11 @@ def test_the_published_run_is_replayed(tmp_path: Path):
     assert [row["step"] for row in rows] == [0, 1, 2, 3, 4, 9, 99, 119]
     assert "epsilon 800000, delta 0.1, which protects nobody" in said
     assert "Harper" in said
+    typed("reproduce", "movielens", *small, "--apart", "--json", "o.json", cwd=tmp_path)
+    apart = json.loads((tmp_path / "o.json").read_text())["rows"]
+    assert apart[0]["alone"] == rows[-1]["regret"]
+    assert apart[1]["alone"] == apart[1]["with_those_above"]
+    assert apart[3]["alone"] > apart[0]["alone"]  # the bonus with its square root explores for longer
 
 
 @pytest.mark.parametrize(

@@ -166,7 +166,7 @@ def test_the_commands_of_a_page_are_understood(page: Path, tmp_path: Path, monke
         (tmp_path / name).write_text(text)
     monkeypatch.setattr(importlib.import_module("sottovoce.sim.ratings"), "_in_recbole", lambda: data)
     monkeypatch.setattr(importlib.import_module("sottovoce.sim.ratings"), "_recbole", lambda: "nothing real")
-    still = lambda features, theta, rounds, progress: Replay(np.zeros(rounds), np.zeros(rounds))  # noqa: E731
+    still = lambda features, theta, rounds, *_: Replay(np.zeros(rounds), np.zeros(rounds))  # noqa: E731
     monkeypatch.setattr(importlib.import_module("sottovoce.lab.movielens.replay"), "replay", still)
     shutil.copytree(ROOT / "experiments", tmp_path / "experiments")
     monkeypatch.chdir(tmp_path)

@@ -5,4 +5,8 @@ WORLDS: dict[str, list[float]] = {
     "a close second": [0.7, 0.62, 0.3, 0.3, 0.2, 0.1],
     "seven alike": [0.6, *[0.45] * 7],
     "low rewards": [0.3, 0.2, 0.15, 0.1, 0.05, 0.02],
+    "twelve in equal steps": [0.85 - 0.05 * step for step in range(12)],
+    "three on top of eight": [0.55, 0.5, 0.5, *[0.3] * 5],
+    "two, hardly apart": [0.52, 0.5],
+    "two, far apart": [0.7, 0.1],
 }

@@ -75,7 +75,9 @@ def made_up(kind: str, actions: int, fields: int) -> MadeUp:
 def learned(world: MadeUp, learner: str, one_right: bool) -> list[float]:
     """What was learned at every budget, and without privacy; the learner is told what a task file would tell it."""
     shape = {"arms": world.arms, "dimension": world.dimension, "rounds": PEOPLE}
-    options = {"gradient": {"link": "identity"}, "scale-free": {"named": float(not one_right)}}.get(learner, {})
+    options = {"gradient": {"link": "identity"}, "scale-free": {"named": float(not one_right), "contrast": 0.0}}.get(
+        learner, {}
+    )
     every = [halves(task(learner, **shape, epsilon=epsilon, **options)) for epsilon in EPSILONS]
     plain = halves(task(learner, **shape, epsilon=1.0, **options), private=False)
     run = {"rounds": PEOPLE, "seeds": SEEDS, "publish_every": PEOPLE // 200}

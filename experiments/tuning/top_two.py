@@ -1,53 +1,61 @@
-"""How `steer` of top-two was chosen: four worlds, epsilon 1 and 4.
+"""How `steer` and the odds of top-two were chosen: eight worlds, epsilon 1.
 
     python experiments/tuning/top_two.py            200 seeds
     python experiments/tuning/top_two.py --quick    a short look, to see that it works
 
-Printed are the mean samples, those of `lil-ucb` beside them, and the geometric mean over worlds and budgets in units of
-the mean of the row.
+Printed are the mean samples, those of `lil-ucb` beside them, and the geometric mean over worlds in units of the mean of
+the row. "equal" places the same bet on every gap, "peak" most on the two in the middle.
 """
 
 import argparse
+import dataclasses
+from typing import Any
 
 import numpy as np
 from best_arm_worlds import WORLDS
 
 from sottovoce import halves, task
+from sottovoce.learners.pure_exploration.top_two import ODDS
 from sottovoce.sim.run import Case, simulate, simulate_grid
 from sottovoce.sim.worlds import world_of
 
-STEERS = (3.0, 5.0, 10.0, 20.0, 40.0)
-EPSILONS = (1.0, 4.0)
+CASES: dict[str, tuple[float, tuple[float, ...]]] = {
+    "10": (10.0, ODDS),
+    "20": (20.0, ODDS),
+    "40": (40.0, ODDS),
+    "equal": (20.0, (1.0,) * 8),
+    "peak": (20.0, (1.0, 2.0, 4.0, 8.0, 8.0, 4.0, 2.0, 1.0)),
+}
 SEED = 300
 """Other seeds than those of the figures."""
 
 
-def samples(rewards: list[float], epsilon: float, rounds: int, seeds: int) -> np.ndarray:
-    """Mean samples for each steer, then those of lil-ucb."""
-    shape = {"arms": len(rewards), "rounds": rounds, "epsilon": epsilon}
+def samples(rewards: list[float], rounds: int, seeds: int) -> np.ndarray:
+    """Mean samples for each case, then those of lil-ucb."""
+    shape = {"arms": len(rewards), "rounds": rounds, "epsilon": 1.0}
     world = world_of("arms", arms=len(rewards), rewards=rewards)
     run = {"rounds": rounds, "seeds": seeds, "seed": SEED, "checkpoints": max(1, rounds // 1000)}
-    both = [halves(task("top-two", **shape, steer=steer)) for steer in STEERS]
-    traces = simulate_grid([Case(half.learner, half.mechanism) for half in both], both[0].user, world, **run)
-    other = halves(task("lil-ucb", **shape))
+    half, other = (halves(task(name, **shape)) for name in ("top-two", "lil-ucb"))
+    learner: Any = half.learner
+    ours = [dataclasses.replace(learner, steer=steer, odds=odds) for steer, odds in CASES.values()]
+    traces = simulate_grid([Case(each, half.mechanism) for each in ours], half.user, world, **run)
     traces.append(simulate(other.learner, other.user, world, mechanism=other.mechanism, **run))
     return np.array([trace.samples.mean() for trace in traces])
 
 
 def main() -> None:
-    """Print a row per world and budget, then the geometric means."""
+    """Print a row per world, then the geometric means."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="1,000 rounds, 2 seeds")
     rounds, seeds = (1000, 2) if parser.parse_args().quick else (400_000, 200)
-    print(f"{'steer':32}" + "".join(f"{steer:>10g}" for steer in STEERS) + f"{'lil-ucb':>10}", flush=True)
+    print(f"{'':24}" + "".join(f"{name:>9}" for name in (*CASES, "lil-ucb")), flush=True)
     rows = []
     for name, rewards in WORLDS.items():
-        for epsilon in EPSILONS:
-            rows.append(samples(rewards, epsilon, rounds, seeds))
-            print(f"{f'{name}, epsilon {epsilon:g}':32}" + "".join(f"{v:10,.0f}" for v in rows[-1]), flush=True)
+        rows.append(samples(rewards, rounds, seeds))
+        print(f"{name:24}" + "".join(f"{value:9,.0f}" for value in rows[-1]), flush=True)
     table = np.array(rows)[:, :-1]
     means = np.exp(np.log(table / table.mean(axis=1, keepdims=True)).mean(axis=0))
-    print(f"{'geometric mean':32}" + "".join(f"{value:10.2f}" for value in means))
+    print(f"{'geometric mean':24}" + "".join(f"{value:9.2f}" for value in means))
 
 
 if __name__ == "__main__":

@@ -126,7 +126,7 @@ class Noting:
     def summary(self) -> Summary:
         return Summary(
             id="headline", reports=7, warm=2, learned=9, published=0, refused={"bad-gate": 2}, done=False,
-            recommendation=None, version="", epsilon=2.0, bytes_per_report=1, state="",
+            recommendation=None, version="", epsilon=2.0, bytes_per_report=1, state="", changes=2,
             estimates=[ArmEstimate(action="A quote", share=0.5, reports=5000.0, reward=0.75, error=0.01)],
         )  # fmt: skip
 
@@ -152,6 +152,7 @@ def test_a_task_is_created_with_its_warm_start_and_shown(
         "epsilon 2, no delta a report",
         "7 reports of about 20,000, 7 learned",
         "2 public or consented",
+        "found a change 2 times and started again",
         "2 bad-gate",
         "A quote",
         "0.75",

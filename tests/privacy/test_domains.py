@@ -13,6 +13,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import optimize
 
 from sottovoce import Ball, Budget, Direction, Gradient, Interval, Moments, calibrate, privatise
+from sottovoce.lab.audit.subjects import most_different
 from sottovoce.privacy.domains import DOMAINS, ROUNDING, Domain, Relabelled, size
 from sottovoce.privacy.grid.calibrate import gaussian
 from sottovoce.privacy.grid.mechanism import RESOLUTION
@@ -98,8 +99,8 @@ def test_no_two_people_pass_the_declared_l1_distance_of_moments(
     assert 0.5 * domain.l1(scales) <= found <= domain.l1(scales) * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("dimension", [1, 2, 4])
-@pytest.mark.parametrize("scales", [(1.0, 1.0, 1.0, 1.0), (2.0, 1.5, 0.7, 4.0), (0.3, 0.5, 2.0, 1.0)])
+@pytest.mark.parametrize("dimension", [1, 3])
+@pytest.mark.parametrize("scales", [(2.0, 1.5, 0.7, 4.0), (0.3, 0.5, 2.0, 1.0)])
 def test_two_people_reach_the_declared_distance_of_three_messages_and_never_pass_it(
     dimension: int, scales: tuple[float, ...]
 ):
@@ -111,10 +112,17 @@ def test_two_people_reach_the_declared_distance_of_three_messages_and_never_pass
         first, second = (domain.embed(half[:-2], 10 * half[-2], 10 * half[-1]) for half in np.split(z, 2))
         return float(np.linalg.norm((first - second) / scale, order))
 
-    starts = rng.normal(size=(4, 2 * width))
+    starts = rng.normal(size=(2, 2 * width))
+    starts[:, -2:] = -starts[:, width - 2 : width]
     climbed = [optimize.minimize(lambda z: -apart(z), start, method="L-BFGS-B") for start in starts]
     assert 0.99 * domain.l2(scales) <= -min(found.fun for found in climbed) <= domain.l2(scales) * (1 + 1e-9)
     assert max(apart(found.x, 1) for found in climbed) <= domain.l1(scales)
+
+
+def test_the_audit_knows_the_two_most_different_people_of_three_messages():
+    domain = Relabelled(3, 0.8, 2.0, 0.7)
+    first, second = (domain.embed(*datum) for datum in most_different(domain))
+    assert np.linalg.norm(first - second) == pytest.approx(domain.l2())
 
 
 @pytest.mark.parametrize(("dimension", "spread"), [(1, 1.0), (2, math.sqrt(5))])

@@ -314,6 +314,17 @@ def test_consented_data_is_learned_from_and_not_counted_among_private_reports():
     assert [estimate.reports for estimate in published(after).estimates] == [2.0, 2.0, 2.0]
 
 
+def test_a_change_of_the_world_is_published_where_the_task_expects_one():
+    """The first rewards, then others: found once by a learner of a sudden world, never by one that expects none."""
+    found = {}
+    for drift in ("none", "sudden"):
+        live = contract(learner="thompson", drift=drift, publish_every=500, horizon=4000)
+        after = [entry._replace(seq=entry.seq + 1500) for entry in journal(live, 1500, rewards=(0.1, 0.5, 0.9))]
+        publications = list(Fold(live).advance(journal(live, 1500) + after))
+        found[drift] = [published(one).changes for one in publications]
+    assert found == {"none": [0] * 6, "sudden": [0, 0, 0, 1, 1, 1]}
+
+
 @pytest.mark.parametrize("learner", ["exp3", "tsallis-inf"])
 def test_a_learner_that_weighs_by_the_chance_of_an_offer_has_no_context_without_one(learner: str):
     assert published(Fold(contract(learner=learner)).publish()).contexts == []

@@ -205,10 +205,16 @@ def test_the_published_run_learns_theta_and_repeats_itself(file: Path):
 
 def test_constants_of_the_published_run_by_hand():
     """Sigma = 4 sqrt(ln 12.5)/800,000 = 7.946e-6; Upsilon_100 = 10 sigma (4 sqrt 4 + 2 ln 2e7) = 3.307e-3."""
-    ridge, width = published._ridge_and_width(100, 4, 7.946e-6)
+    ridge, width = published._ridge_and_width(100, 4, 7.946e-6, 1_000_000)
     assert ridge == pytest.approx(2 * 3.307e-3, rel=1e-3)
     # 2 sigma sqrt(4 ln 1e6) = 1.181e-4; sqrt(3 Upsilon) = 0.09961; sigma sqrt(400/Upsilon) = 2.763e-3; 4 ln 1e6 = 55.26
     assert width == pytest.approx(1.181e-4 + (0.09961 + 2.763e-3) * 55.26, rel=1e-3)
+
+
+def test_the_box_has_the_constants_of_the_paper():
+    """Arithmetic: sigma = 6 sqrt(2 ln 25)/800,000 = 1.9029e-5, and the norm of x in the bonus, not its square."""
+    assert published.box(50).sigma == pytest.approx(1.9029e-5, rel=1e-4)
+    assert published.box(50)[2:] == (0.5, 50)
 
 
 # --- digits ---------------------------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from sottovoce.lab.plan import Plan, plans_of, shortened
 from sottovoce.lab.study.cells import cells_of, run_cells
 from sottovoce.lab.study.file import Study, is_task_file, load_task_study
 from sottovoce.protocol.errors import ConfigurationError, UnknownName
+from sottovoce.report.confidence import half_width
 from sottovoce.server.learn.compiled import keep_in
 
 SMALL = Study(learner="ucb", arms=3, epsilon=[2.0], rounds=2000, options={"gap": 0.4})
@@ -95,6 +96,16 @@ def test_easy_gaps_need_fewer_people_and_a_known_number_of_them():
     assert easy.people_to_compare < hard.people_to_compare
     # 2 arms' noise, 3 arms to feed, one-sided 95 %: 2 * 3 * (1.645 * deviation / gap)^2
     assert easy.people_to_compare == pytest.approx(6 * (1.6449 * np.sqrt(0.25 + easy.noise**2) / 0.4) ** 2, abs=1.5)
+
+
+def test_as_many_as_are_needed_to_be_sure_part_the_ranges_of_two_arms():
+    """At epsilon 1 a report is one of two levels, 0.5 +- 1.082: no number of two levels varies more than the squared
+    half of their distance, so that is the proxy. One report fewer, and the ranges still touch.
+    """
+    row, proxy = plan(epsilon=[1.0], options={"gap": 0.4}), (0.5 * (np.e + 1) / (np.e - 1)) ** 2
+    each = row.people_to_be_sure / 3
+    assert 2 * half_width(each, proxy, 0.05) <= 0.4 < 2 * half_width(each - 1, proxy, 0.05)
+    assert plan(preset="laplace", epsilon=[1.0], options={"gap": 0.4}).people_to_be_sure is None
 
 
 def test_uniform_play_in_the_world_of_arms_costs_what_it_must():

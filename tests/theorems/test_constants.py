@@ -33,8 +33,13 @@ def in_doubles() -> Iterator[None]:
         yield
 
 
-def learner_of(name: str, **numbers: Any) -> Any:
-    return halves(task(name, "paper", **numbers)).learner
+class Compiled:
+    """A learner whose methods are compiled, which takes less time than one operation after the other."""
+
+    def __init__(self, name: str, **numbers: Any) -> None:
+        learner: Any = halves(task(name, "paper", **numbers)).learner
+        self.init, self.tell = jax.jit(learner.init), jax.jit(learner.tell)
+        self.ask = jax.jit(lambda state: learner.ask(state, KEY))
 
 
 class OneDeviation:
@@ -76,19 +81,27 @@ def test_algorithm_2_adds_its_sigma_to_the_slope(name: str):
     assert noise_added(name, **SECOND, dimension=2) == pytest.approx(15.105918130636187, rel=1e-12)
 
 
+@pytest.mark.parametrize(("name", "low", "high"), [("fkm", 0.0, 1.0), ("two-point", -1.0, 1.0), ("kl-ucb", 0.0, 1.0)])
+def test_losses_and_slopes_are_cut_to_the_range_that_sigma_is_for(name: str, low: float, high: float):
+    """Appendix B: losses in [0, 1]. Section 3.2: slopes in [-G, G]; G = 1."""
+    shape = {"arms": 3} if name == "kl-ucb" else {"dimension": 2}
+    domain = halves(task(name, "paper", rounds=100, epsilon=1.0, **shape)).user.domain
+    assert [float(domain.extract(domain.embed(value))) for value in (-9.0, 0.3, 9.0)] == pytest.approx([low, 0.3, high])
+
+
 # --- convex: exploration and step ------------------------------------------------------------------------------------
 
 
 def moved(learner: Any, state: Any, estimate: float) -> tuple[Any, np.ndarray]:
     """The state after this estimate, and how far the iterate moved along the direction that was tried."""
-    offer = learner.ask(state, KEY)
+    offer = learner.ask(state)
     after = learner.tell(state, offer.memo, jnp.asarray(estimate))
     return after, float((after.iterate - state.iterate) @ jnp.reshape(offer.memo, (-1,)))
 
 
 def tried(learner: Any, state: Any) -> float:
     """How far from the iterate the first point is."""
-    return float(np.linalg.norm(np.atleast_2d(learner.ask(state, KEY).public)[0] - state.iterate))
+    return float(np.linalg.norm(np.atleast_2d(learner.ask(state).public)[0] - state.iterate))
 
 
 @pytest.mark.parametrize(
@@ -103,7 +116,7 @@ def test_fkm_explores_and_steps_as_its_theorem_says(setting: dict, rho: float, n
 
     C is the range of the noisy losses, B + sigma sqrt(2 ln(2 T^2)) (proof of Theorem 3): 30.4547 and 43.0855.
     """
-    learner = learner_of("fkm", **setting)
+    learner = Compiled("fkm", **setting)
     state = learner.init()
     assert tried(learner, state) == pytest.approx(rho, rel=1e-9)
     assert moved(learner, state, 0.75)[1] == pytest.approx(0.25 * nu, rel=1e-9)  # a loss of 1/4 below the middle
@@ -122,7 +135,7 @@ def test_one_point_strongly_convex_explores_and_steps_by_the_balance_of_its_term
     Variance and bias balance at rho = (d^2 C^2 (1 + ln T)/(mu T (3G + 2C/r)))^(1/3). C is that of Theorem 3: 36.9645
     and 61.7948. The gradient is d/rho times the loss.
     """
-    learner, d = learner_of("agarwal-dekel-xiao", **setting), setting["dimension"]
+    learner, d = Compiled("agarwal-dekel-xiao", **setting), setting["dimension"]
     state = learner.init()
     assert tried(learner, state) == pytest.approx(rho, rel=1e-9)
     for t in (1, 2, 3):
@@ -141,9 +154,9 @@ def test_one_point_strongly_convex_explores_and_steps_by_the_balance_of_its_term
 )
 def test_two_points_explore_step_and_shrink_as_algorithm_2_says(name: str, setting: dict, rho: float, steps: list):
     """Algorithm 2: rho = log T/T, xi = rho/r, eta = 1/sqrt T; Theorem 6: eta = 1/(mu t). The gradient is d s u."""
-    learner, d = learner_of(name, **setting), setting["dimension"]
+    learner, d = Compiled(name, **setting), setting["dimension"]
     state, r = learner.init(), 2.0 if "region" in setting else 1.0
-    pair = np.asarray(learner.ask(state, KEY).public)
+    pair = np.asarray(learner.ask(state).public)
     assert np.linalg.norm(pair[0] - pair[1]) == pytest.approx(2 * rho, rel=1e-9)
     far = learner.tell(state, jnp.eye(d)[:1], jnp.asarray(1e9)).iterate
     assert float(far[0]) == pytest.approx((1 - rho / r) * r, rel=1e-9)
@@ -165,16 +178,18 @@ def test_saha_and_tewari_explore_and_step_by_the_balance_of_their_terms(setting,
 
     C is that of Theorem 3: 36.9645 and 61.7948. Losses are cut at delta/(2 eta d).
     """
-    learner, d = learner_of("saha-tewari", **setting), setting["dimension"]
-    state, hessian, tell = learner.init(), 2 / square, jax.jit(learner.tell)
-    offer = learner.ask(state, KEY)
+    learner, d = Compiled("saha-tewari", **setting), setting["dimension"]
+    state, hessian = learner.init(), 2 / square
+    offer = learner.ask(state)
     direction = offer.memo.lever / np.linalg.norm(offer.memo.lever)
     assert tried(learner, state) == pytest.approx(delta / math.sqrt(hessian), rel=1e-6)
     # The least point of eta <g, x> + R(x) near the middle is -eta g/(2/q^2); g = d Y sqrt(2/q^2)/delta along u.
-    after = tell(state, offer.memo, jnp.asarray(0.5 + 1e-3)).iterate
+    after = learner.tell(state, offer.memo, jnp.asarray(0.5 + 1e-3)).iterate
     assert float(after @ direction) == pytest.approx(1e-3 * eta * d / (delta * math.sqrt(hessian)), rel=1e-6)
     edge = delta / (2 * eta * d)
-    nearly, cut, beyond = (tell(state, offer.memo, jnp.asarray(0.5 + edge * k)).iterate for k in (0.999, 1.001, 9))
+    nearly, cut, beyond = (
+        learner.tell(state, offer.memo, jnp.asarray(0.5 + edge * k)).iterate for k in (0.999, 1.001, 9)
+    )
     np.testing.assert_array_equal(cut, beyond)
     assert not np.allclose(nearly, cut, rtol=1e-4, atol=0)
 
@@ -191,9 +206,9 @@ def test_hazan_and_levy_step_as_their_theorem_says(setting, eta, mu, square):
 
     L is the C of Theorem 3: 30.4547 and 43.0855.
     """
-    learner, d = learner_of("hazan-levy", **setting), setting["dimension"]
+    learner, d = Compiled("hazan-levy", **setting), setting["dimension"]
     state, curvature = learner.init(), 2 / square + eta * mu
-    offer = learner.ask(state, KEY)
+    offer = learner.ask(state)
     direction = offer.memo.lever / np.linalg.norm(offer.memo.lever)
     assert tried(learner, state) == pytest.approx(1 / math.sqrt(curvature), rel=1e-9)
     after = learner.tell(state, offer.memo, jnp.asarray(0.5 + 1e-3)).iterate
@@ -212,18 +227,18 @@ def test_pyramids_sample_the_published_simplex_with_the_published_margin(setting
 
     s^2 = 1/4 + sigma^2 (proof of Theorem 12) and gamma = 1/2: of 8 s^2 ln T/(1/4) answers the last counts.
     """
-    learner, d = learner_of("pyramid", **setting), setting["dimension"]
-    state, tell = learner.init(), jax.jit(learner.tell)
-    offer = learner.ask(state, KEY)
+    learner, d = Compiled("pyramid", **setting), setting["dimension"]
+    state = learner.init()
+    offer = learner.ask(state)
     assert np.linalg.norm(offer.public) == pytest.approx(radius, rel=1e-9)
     for heard, climbs in ((math.floor(answers), False), (math.ceil(answers), True)):
         full = jnp.full(d + 2, float(heard)).at[offer.memo.place].add(-1.0)
-        assert bool(tell(state._replace(counts=full), offer.memo, jnp.asarray(0.5)).climbing) == climbs
+        assert bool(learner.tell(state._replace(counts=full), offer.memo, jnp.asarray(0.5)).climbing) == climbs
     # A pyramid whose apex is above one corner by the margin and both half widths is cut; a little less is not enough.
     pyramid = state._replace(climbing=jnp.asarray(True), counts=jnp.full(d + 2, 1e12))
     for share, cuts in ((1 - 1e-9, 0), (1 + 1e-9, 1)):
         sums = jnp.zeros(d + 2).at[0].set(share * (margin + 1) * 0.5 * 1e12)
-        assert float(tell(pyramid._replace(sums=sums), offer.memo, jnp.asarray(1.0)).cuts) == cuts
+        assert float(learner.tell(pyramid._replace(sums=sums), offer.memo, jnp.asarray(1.0)).cuts) == cuts
 
 
 # --- arms: range, index, stop ----------------------------------------------------------------------------------------
@@ -242,9 +257,9 @@ def test_tsallis_inf_scales_losses_by_the_range_of_the_proof(setting: dict, rewa
 
     After one loss, at t = 2: the weight of the arm that was played, by bisection.
     """
-    learner = learner_of("tsallis-inf", **setting)
+    learner = Compiled("tsallis-inf", **setting)
     state = learner.init()
-    offer = learner.ask(state, KEY)
+    offer = learner.ask(state)
     for told, weight in ((reward, played), (-1e9, cut)):
         after = learner.tell(state, offer.memo, jnp.asarray(told))
         assert float(after.weights[offer.memo.arm]) == pytest.approx(weight, rel=1e-6)
@@ -264,9 +279,9 @@ def test_tsallis_inf_scales_losses_by_the_range_of_the_proof(setting: dict, rewa
 )
 def test_the_index_of_an_arm_is_that_of_its_source(name: str, setting: dict, pulls: tuple, apart: float):
     """By how much must the second mean be larger to be played? s^2 = 1/4 + sigma^2 (Theorem 12): 23.7221, 57.2972."""
-    learner = learner_of(name, **setting, arms=2, rounds=1000)
+    learner = Compiled(name, **setting, arms=2, rounds=1000)
     for mean, played in ((apart - 1e-6, 0), (apart + 1e-6, 1)):
-        assert int(learner.ask(Tally(jnp.asarray(pulls), jnp.asarray([0.0, mean * pulls[1]])), KEY).memo) == played
+        assert int(learner.ask(Tally(jnp.asarray(pulls), jnp.asarray([0.0, mean * pulls[1]]))).memo) == played
 
 
 @pytest.mark.parametrize(
@@ -278,7 +293,7 @@ def test_lil_ucb_stops_at_the_lambda_of_its_theorem_and_nowhere_else(setting: di
 
     lambda = 10.683984 and 10.682491; the others have 1000 pulls each. Means far apart do not stop it.
     """
-    learner = learner_of("lil-ucb", **setting, arms=arms, rounds=1000)
+    learner = halves(task("lil-ucb", "paper", **setting, arms=arms, rounds=1000)).learner
     for pulls, done in ((last, False), (last + 1, True)):
         tally = Tally(jnp.full(arms, 1000.0).at[2].set(pulls), jnp.zeros(arms).at[2].set(1e9))
         assert bool(learner.done(tally)) == done

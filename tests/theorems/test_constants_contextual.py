@@ -67,6 +67,18 @@ def test_a_person_sends_the_three_messages_of_the_generalised_linear_box():
     np.testing.assert_allclose(told.gradient, [-0.2553344899130047, -0.3404459865506729], rtol=1e-9)
 
 
+def test_what_a_person_sends_is_cut_where_the_paper_bounds_it():
+    """Proof of Theorem 7: ||x|| <= 1 and |y| <= 2. Theorem 9: |z| <= 1; |g(z) - y| <= 0.731059 for y in {0, 1}."""
+    linear = halves(task("linucb", "paper", arms=2, dimension=2, rounds=10, epsilon=1.0)).user.domain
+    told = linear.extract(linear.embed(np.array([3.0, 4.0]), -9.0))
+    np.testing.assert_allclose(told.gram, [[0.36, 0.48], [0.48, 0.64]], rtol=1e-12)
+    np.testing.assert_allclose(told.moment, [-1.2, -1.6], rtol=1e-12)
+    glm = halves(task("glm", "paper", arms=2, dimension=2, rounds=10, epsilon=1.0)).user.domain
+    told = glm.extract(glm.embed(np.array([3.0, 4.0]), -9.0, 9.0))
+    np.testing.assert_allclose(told.labelled, [0.6, 0.8], rtol=1e-12)
+    np.testing.assert_allclose(told.gradient, [-0.4386351472, -0.5848468629], rtol=1e-9)
+
+
 LINEAR = [
     ({**SMALL, **FIRST}, 4, 2979.838650103391, 1575.3242076619179, 1137.5088195592964),
     ({**LARGE, **SECOND}, 9, 9895.253006294346, 6618.597426010778, 4003.8791699514513),

@@ -11,7 +11,7 @@ import pytest
 from sottovoce import Budget, Interval, calibrate, privatise
 from sottovoce.lab.audit.bounds import Counts, epsilon_bound, epsilon_of_distance
 from sottovoce.privacy.grid.calibrate import gaussian
-from sottovoce.privacy.grid.delta import gaussian_scale
+from sottovoce.privacy.grid.delta import RESOLUTION, gaussian_scale
 from sottovoce.protocol.errors import BadInput
 
 DELTA = 1e-5
@@ -61,6 +61,14 @@ def test_independent_noise_on_two_points_drowns_the_slope(rounds: int):
     by_values = (scale * rng.normal(size=TRIALS) - scale * rng.normal(size=TRIALS)) / (2 * rho)
     by_slope = scale * rng.normal(size=TRIALS)
     assert by_values.std() / by_slope.std() == pytest.approx(1 / (math.sqrt(2) * rho), rel=0.1)
+
+
+def test_independent_noise_on_two_points_needs_root_two_more():
+    """Arithmetic. Two people may differ in both values, so noise that protects one value does not protect the pair."""
+    one, pair = 2.0, math.hypot(2.0, 2.0)  # values in [-1, 1]
+    sigma = one * gaussian_scale(1.0, DELTA)
+    assert epsilon_of_distance(one / sigma, DELTA) == pytest.approx(1.0, rel=1e-3)
+    assert epsilon_of_distance(pair / sigma, DELTA) > 1.4
 
 
 # --- Laplace noise "in parallel" -------------------------------------------------------------------------------------
@@ -158,3 +166,30 @@ def test_linear_perturbation_leaks_what_nonlinear_losses_are_at_the_origin():
     # Linear losses of bounded gradient: the signal shrinks with the noise, and at the origin there is nothing to hide.
     for length in (1e-3, 1e-1, 1.0):
         assert epsilon_of_distance(2 * length / (sigma * length), DELTA) == pytest.approx(1.0, rel=1e-3)
+
+
+# --- noise in floating point -----------------------------------------------------------------------------------------
+
+
+def test_double_precision_noise_betrays_the_datum_and_noise_on_a_grid_does_not():
+    """Laplace noise by inversion of a 53-bit uniform number, added in double precision, for data 0 and 1."""
+
+    def reachable(outputs: np.ndarray, datum: float) -> np.ndarray:
+        noise = outputs - datum
+        nearest = np.rint(np.exp(-np.abs(noise)) * 2.0**53)
+        candidates = np.clip(nearest[:, None] + np.arange(-32, 33), 1, 2.0**53)
+        again = datum - np.sign(noise)[:, None] * np.log(candidates / 2.0**53)
+        return np.any(again == outputs[:, None], axis=1)
+
+    rng = np.random.default_rng(0)
+    uniform, sign = rng.integers(1, 2**53, 20_000) / 2.0**53, rng.choice([-1.0, 1.0], 20_000)
+    for datum in (0.0, 1.0):
+        outputs = datum - sign * np.log(uniform)
+        assert np.all(reachable(outputs, datum))
+        assert 1 - np.mean(reachable(outputs, 1.0 - datum)) > 0.2  # an honest epsilon allows none
+    # A device draws whole numbers: both data have the same outputs, steps of one grid.
+    mechanism = calibrate("laplace", Interval(), Budget(1.0))
+    for datum in (0.0, 1.0):
+        reports = [privatise(mechanism, mechanism.domain.embed(datum)) for _ in range(100)]
+        steps = mechanism.decode(reports)[:, 0] / mechanism.scales[0] * RESOLUTION
+        np.testing.assert_allclose(steps, np.rint(steps), rtol=0, atol=1e-4)

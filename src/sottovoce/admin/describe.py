@@ -46,6 +46,9 @@ def facts(contract: Contract, status: TaskStatus, summary: Summary) -> Iterator[
     if summary.warm:
         yield "started", f"from {summary.warm:,} public or consented answers, without noise"
     yield "published", f"after {summary.published:,}; every {learning.publish_every:,} reports"
+    if summary.changes:
+        times = "once" if summary.changes == 1 else f"{summary.changes:,} times"
+        yield "changed", f"the learner found a change {times} and started again"
     if summary.unread:
         yield "unread", f"{summary.unread:,} entries of the journal could not be read; it is learned without them"
     if summary.suspicious:
@@ -78,9 +81,10 @@ def learned(contract: Contract, remote: Remote) -> tuple[Summary, list[dict[str,
 def _range(contract: Contract, row: ArmEstimate) -> str | None:
     """Where the mean reward of an action lies.
 
-    None where nothing was heard, and for Laplace noise, which is not sub-Gaussian.
+    None where nothing was heard, for Laplace noise, which is not sub-Gaussian, and where means change with time.
     """
-    if row.reward is None or not row.error or contract.mechanism == "laplace":
+    drifts = learning_of(contract).tuning.get("drift", "none") != "none"
+    if row.reward is None or not row.error or contract.mechanism == "laplace" or drifts:
         return None
     half = half_width(row.reports, row.error**2 * row.reports, ERROR)
     ends = [min(max(end, contract.reward.low), contract.reward.high) for end in (row.reward - half, row.reward + half)]

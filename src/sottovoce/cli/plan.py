@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from sottovoce.lab.plan import Plan
     from sottovoce.lab.study.file import StudyInWorlds
 
-COMPARE = "compare: people who must answer, spread evenly, to tell two arms apart (95 %)"
+COMPARE = """\
+compare: people who must answer, spread evenly, to tell two arms apart (95 %)
+sure: until their ranges in `task show` lie apart, however often one looks"""
 PEOPLE = "people: until the regret is half of uniform play's. Interval: 9 runs in 10."
 ANSWERS = "samples: people asked until the answer. right: share of runs with the right one."
 
@@ -39,10 +41,10 @@ def plan(asked: "StudyInWorlds", json: JsonFile = None) -> None:
 def _reports(plans: "list[Plan]") -> Table:
     first = plans[0]
     title = f"{first.learner} ({first.preset}): one report by {first.mechanism}, {first.rounds:,} of them"
-    table = table_of(title, words("world"), "epsilon", "delta", "bytes", "noise", "error at the end", "compare")
+    table = table_of(title, words("world"), "epsilon", "delta", "bytes", "noise", "error at the end", "compare", "sure")
     for row in plans:
-        numbers = f"{row.noise:.3g}", f"{row.error:.3g}", _count(row.people_to_compare)
-        table.add_row(row.world, f"{row.epsilon:g}", f"{row.delta:g}", f"{row.bytes}", *numbers)
+        numbers = f"{row.epsilon:g}", f"{row.delta:g}", f"{row.bytes}", f"{row.noise:.3g}", f"{row.error:.3g}"
+        table.add_row(row.world, *numbers, _count(row.people_to_compare), _count(row.people_to_be_sure))
     return table
 
 

@@ -105,8 +105,12 @@ def movielens(
     rotate: Annotated[int | None, typer.Option(help="Turn all features by a random rotation of this seed.")] = None,
     scale: Annotated[str, typer.Option(help="authors, or unit: stretched until the longest feature is 1.")] = "authors",
     data: Annotated[Path | None, typer.Option(help="ua.base, u.data or their folder; else recbole's copy.")] = None,
+    learner: Annotated[str, typer.Option(help="Which one is run beside the paper's box, linucb paper.")] = "scale-free",
     epsilon: Annotated[list[float] | None, typer.Option(help="May be repeated; default 1, 2, 4, 8 and 10.")] = None,
     replay: Annotated[bool, typer.Option("--replay", help="Only replay the authors' own run, digit by digit.")] = False,
+    apart: Annotated[
+        bool, typer.Option("--apart", help="And that run with the paper's box, change by change.")
+    ] = False,
     rounds: Annotated[int, typer.Option(help="The authors ran 1,000,000.")] = 50_000,
     seeds: Annotated[int, typer.Option()] = 8,
     seed: Annotated[int, typer.Option(help="Where the seeds start.")] = 0,
@@ -123,13 +127,14 @@ def movielens(
     from sottovoce.lab.study.file import Study
     from sottovoce.sim.worlds.movielens import movielens_of
 
-    if replay:
-        _replay(movielens_of(dimension=rank, arms=movies, path=str(data or "")), rounds, json)
+    if replay or apart:
+        world = movielens_of(dimension=rank, arms=movies, path=str(data or ""))
+        (_apart if apart else _replay)(world, rounds, json)
         return
     options = {"scale": scale, "path": str(data) if data else None, "rotate": rotate}
     study = Study(
         title=f"MovieLens: {movies} movies, features of length {rank}",
-        learner="linucb",
+        learner=learner,
         world=["movielens"],
         arms=movies,
         dimension=rank,
@@ -139,22 +144,22 @@ def movielens(
         seed=seed,
         options={name: value for name, value in options.items() if value is not None},
     )
-    cells = cells_of(study)
+    cells = [cell for cell in cells_of(study) if cell.role != "paper"]
     world: Any = cells[0].world
-    run(study, [*cells, _as_published(study, world)], out, fresh=fresh, parquet=False, json=json)
+    run(study, [*cells, *_box(study, world)], out, fresh=fresh, parquet=False, json=json)
     lost = f"{rounds * world.longest_regret():,.0f}"
     say(f"Without any report: always the longest feature loses {lost} in as many rounds.")
 
 
-def _as_published(study: "Study", world: "MovieLens") -> "Cell":
-    """The paper's algorithm at the published budget; the replay is of the published code."""
+def _box(study: "Study", world: "MovieLens") -> "list[Cell]":
+    """The paper's algorithm at the same budgets and at the published one; the replay is of the published code."""
     from sottovoce.lab.movielens.replay import BUDGET
     from sottovoce.lab.study.cells import Cell
 
     shape: dict[str, Any] = {"arms": study.arms, "dimension": study.dimension, "rounds": study.rounds}
-    return Cell(
-        "paper", "movielens", world, task("linucb", "paper", **shape, epsilon=BUDGET.epsilon, delta=BUDGET.delta)
-    )
+    budgets = [*((epsilon, study.delta) for epsilon in study.epsilon), (BUDGET.epsilon, BUDGET.delta)]
+    boxes = [task("linucb", "paper", **shape, epsilon=epsilon, delta=delta) for epsilon, delta in budgets]
+    return [Cell("paper", "movielens", world, box) for box in boxes]
 
 
 def _replay(world: "MovieLens", rounds: int, json: Path | None) -> None:
@@ -168,5 +173,23 @@ def _replay(world: "MovieLens", rounds: int, json: Path | None) -> None:
     cells = [(f"{row['step']:,}", f"{row['distance']:.3f}", f"{row['regret']:.3f}") for row in rows]
     say(table_of("", "step", "distance to theta*", "regret", rows=cells))
     say(f"The authors print a regret of {PRINTED_REGRET} after {HORIZON:,} rounds (20 movies, rank 20).")
+    say(world.notice, "dim")
+    write_rows(json, rows)
+
+
+def _apart(world: "MovieLens", rounds: int, json: Path | None) -> None:
+    """Regret of the published code, and of each step from there to the algorithm box."""
+    from sottovoce.lab.movielens.replay import BUDGET, PUBLISHED, apart, replay
+
+    changes = list(apart(rounds))
+    with progress_bar("rounds", (1 + 2 * len(changes)) * rounds) as advance:
+        played = lambda code: float(replay(world.features, world.theta, rounds, advance, code).regret[-1])  # noqa: E731
+        rows: list[dict[str, Any]] = [{"change": "as published", "alone": played(PUBLISHED), "with_those_above": None}]
+        rows += [{"change": name, "alone": played(one), "with_those_above": played(all)} for name, one, all in changes]
+    cells = [
+        [row["change"], *(f"{row[x]:,.1f}" if row[x] else "" for x in ("alone", "with_those_above"))] for row in rows
+    ]
+    say(f"From the published code to the paper's box at {BUDGET}: regret after {rounds:,} rounds")
+    say(table_of("", words("change"), "alone", "with those above", rows=cells))
     say(world.notice, "dim")
     write_rows(json, rows)

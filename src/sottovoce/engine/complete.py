@@ -57,6 +57,10 @@ class Complete:
             return self.learner.best_set(rewards)
         return jnp.arange(len(rewards)) == jnp.argmax(rewards)
 
+    def changes(self, state: Any) -> int:
+        """How often it found that the world has changed."""
+        return int(self.learner.changes(state)) if hasattr(self.learner, "changes") else 0
+
     def memo_of(self, arm: Any) -> Any | None:
         return self.learner.memo_of(arm) if hasattr(self.learner, "memo_of") else None
 

@@ -17,8 +17,10 @@ from sottovoce.catalogue.algorithms import algorithm_of
 from sottovoce.catalogue.resolve import mechanism_of
 from sottovoce.lab.study.cells import Cell, CellResult, cells_of, notices_of, run_cells
 from sottovoce.lab.study.file import Study
-from sottovoce.privacy.special import normal_quantile
+from sottovoce.privacy.noise import Noise
+from sottovoce.privacy.special import bisect, normal_quantile
 from sottovoce.protocol.errors import ConfigurationError
+from sottovoce.report.confidence import half_width
 from sottovoce.sim.random import simulation_key
 from sottovoce.sim.run import Progress
 from sottovoce.sim.worlds import World
@@ -34,6 +36,9 @@ LONGEST = 200_000
 
 CERTAINTY = 0.95
 """Of telling two arms apart."""
+
+MOST_REPORTS = 1e12
+"""Of one arm: smaller gaps are not looked for."""
 
 
 class Plan(NamedTuple):
@@ -57,6 +62,9 @@ class Plan(NamedTuple):
     """Standard deviation of a mean after all reports, spread evenly over the arms where there are arms."""
     people_to_compare: int | None
     """Who must answer, spread evenly, until the best arm looks better than a given other one with 95 % certainty."""
+    people_to_be_sure: int | None
+    """Who must answer, spread evenly, until the ranges of the two best arms in `task show` lie apart: they hold at all
+    times at once, so one may look every day."""
     runs: int
     """How often the learner was run."""
     followed: int
@@ -129,6 +137,7 @@ def plan_of(study: Study, chosen: CellResult, uniform: CellResult) -> Plan:
         noise=deviation,
         error=deviation * math.sqrt((task.arms if few_arms else 1) / task.rounds),
         people_to_compare=_people_to_compare(cell, math.sqrt(0.25 + noise.variance)) if few_arms else None,
+        people_to_be_sure=_people_to_be_sure(cell, noise) if few_arms else None,
         runs=len(chosen.regret),
         followed=int(chosen.rounds[-1]),
         **_answers(chosen) if chosen.correct is not None else _regrets(chosen, uniform),
@@ -154,12 +163,24 @@ def _answers(chosen: CellResult) -> dict[str, Any]:
 
 
 def _people_to_compare(cell: Cell, deviation: float) -> int | None:
+    gap = _smallest_gap(cell)
+    return math.ceil(2 * cell.task.arms * (normal_quantile(CERTAINTY) * deviation / gap) ** 2) if gap else None
+
+
+def _people_to_be_sure(cell: Cell, noise: Noise) -> int | None:
+    """None for Laplace noise, which is not sub-Gaussian: `task show` has no ranges then."""
+    gap = _smallest_gap(cell)
+    if gap is None or noise.tail:
+        return None
+    apart = lambda log: gap - 2 * half_width(math.exp(log), noise.proxy, 1 - CERTAINTY)  # noqa: E731
+    return math.ceil(cell.task.arms * math.exp(bisect(apart, 0.0, math.log(MOST_REPORTS))))
+
+
+def _smallest_gap(cell: Cell) -> float | None:
     world: Any = cell.world
     with jax.enable_x64(True):
         gaps = np.asarray(world.sample(simulation_key(0)).gaps)
-    if not np.any(gaps > 0):
-        return None
-    return math.ceil(2 * len(gaps) * (normal_quantile(CERTAINTY) * deviation / gaps[gaps > 0].min()) ** 2)
+    return float(gaps[gaps > 0].min()) if np.any(gaps > 0) else None
 
 
 def _people_needed(chosen: CellResult, uniform: CellResult) -> int | None:

@@ -190,6 +190,8 @@ class Summary(Strict, frozen=True, kw_only=True):
     """One for each arm, from private reports alone; none where a model says it."""
     state: str
     """A hash of the state after `learned` reports: replay gives the same."""
+    changes: int = 0
+    """How often the learner found that the world has changed, where `drift` is declared sudden."""
     unread: int = 0
     """Entries of the journal that the learner could not read; it goes on without them."""
     suspicious: bool = False

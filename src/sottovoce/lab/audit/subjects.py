@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.privacy.domains import Ball, Direction, Domain, Gradient, Interval, Moments
+from sottovoce.privacy.domains import Ball, Direction, Domain, Gradient, Interval, Moments, Relabelled
 from sottovoce.privacy.drawing import privatise
 from sottovoce.privacy.mechanisms import MECHANISMS, Mechanism, calibrate
 from sottovoce.protocol.budget import Budget
@@ -109,13 +109,22 @@ def most_different(domain: Domain) -> tuple[Raw, Raw]:
         case Direction(dimension=d):
             corner = tuple(np.full(d, 1 / math.sqrt(d)))
             return (corner, 1.0, 1.0), (corner, -2.0, 1.0)
-        case Moments(dimension=d, reward_bound=bound, weight=weight):  # features at the angle of `Moments.l2`
-            cosine = min(weight**2 / 2, 1.0) if d > 1 else 1.0
-            first, second = np.zeros(d), np.zeros(d)
-            first[0], second[: min(d, 2)] = 1.0, (cosine, math.sqrt(1 - cosine**2))[: min(d, 2)]
-            return (tuple(first), bound), (tuple(second), -bound)
+        case Moments(dimension=d, reward_bound=bound, weight=weight):
+            first, second = _at_the_angle_of(d, weight)
+            return (first, bound), (second, -bound)
+        case Relabelled(dimension=d, label_bound=label, residual_bound=bound, weight=weight):
+            first, second = _at_the_angle_of(d, math.hypot(label, weight))
+            return (first, bound, label), (second, -bound, -label)
         case _:
             raise ConfigurationError(f"no two people are known for {domain}")
+
+
+def _at_the_angle_of(dimension: int, weight: float) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Two people's features at the angle at which `Moments.l2` is largest."""
+    cosine = min(weight**2 / 2, 1.0) if dimension > 1 else 1.0
+    first, second = np.zeros(dimension), np.zeros(dimension)
+    first[0], second[: min(dimension, 2)] = 1.0, (cosine, math.sqrt(1 - cosine**2))[: min(dimension, 2)]
+    return tuple(first), tuple(second)
 
 
 def honest_subjects() -> list[Subject]:

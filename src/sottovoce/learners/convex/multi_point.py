@@ -14,7 +14,7 @@ Constants, with V the mean square of g, v the variance of a slope's noise: V = (
 directions, because on the sphere a G-Lipschitz function varies little (Poincare); V = G^2 + d v for the axes.
 - rule "rms": eta = R/sqrt(T V), regret at most R sqrt(T V) + lower terms; with strong convexity mu
   eta_t = 1/(mu (t + t0)), t0 = V/(mu R)^2.
-- rule "paper": eta = 1/sqrt T, or 1/(mu t): the noise is not in the step, so at any useful privacy it never learns.
+- rule "paper": eta = 1/sqrt T, or 1/(mu t): without the noise, so it learns where there is little of it only.
 rho = ln T/T by rule "paper" (T at least 2), ln(T + 1)/T by rule "rms". `pace` multiplies eta.
 
 Departures: the slope is sent, not the difference, so nothing is lost to cancellation and its range does not depend on

@@ -89,6 +89,9 @@ class RestartingArms:
         inner = self.inner.tell(state.inner, memo, estimate)
         return state._replace(inner=inner, fresh=state.fresh.at[memo].add(report))
 
+    def changes(self, state: State) -> jax.Array:
+        return state.alarms
+
     def refresh(self, state: State) -> State:
         """Look for changes in all that was told since the last model; the same state where that is nothing."""
         marks = added(state.marks, state.fresh)

@@ -79,6 +79,9 @@ class RestartingDescent:
         products = jnp.outer(direction, direction) if state.products.size else 0.0
         return state._replace(inner=self.inner.tell(state.inner, memo, estimate), products=state.products + products)
 
+    def changes(self, state: State) -> jax.Array:
+        return state.alarms
+
     def refresh(self, state: State) -> State:
         """A step, and a look for a change in all that was told since the last model."""
         fresh = jnp.concatenate([state.inner.waiting[None], state.inner.sum.direction])

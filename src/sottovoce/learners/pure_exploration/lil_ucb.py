@@ -112,7 +112,7 @@ def theory_ratio(arms: int, delta: float, boost: float = 1.0) -> float:
     """The lambda of the theorem: below it the first arm to stand out need not be the best.
 
     >>> round(theory_ratio(5, theory_delta(0.05)), 3)
-    10.68
+    10.684
     """
     square = ((2 + boost) / boost) ** 2
     return square * (1 + math.log(2 * math.log(square * arms / delta)) / math.log(arms / delta))

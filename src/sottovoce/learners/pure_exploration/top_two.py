@@ -2,37 +2,40 @@
 
 Russo, "Simple Bayesian algorithms for best arm identification", COLT 2016; Jourdan, Degenne, Baudry, de Heide and
 Kaufmann, "Top two algorithms revisited", NeurIPS 2022; on privatised bits: Azize, Jourdan, Al Marjani and Basu,
-"Differentially private best-arm identification", arXiv 2406.06408. The leader a is the arm with the largest mean. The
-challenger b is drawn with probability in proportion to min(1, 1/E_b), the p-value of "b is a best arm" by the evidence
-E_b below (the papers: by a posterior, or the smallest likelihood ratio). Of the two, the leader is played with
+"Differentially private best-arm identification", arXiv 2406.06408. The leader a is the arm with the largest mean of
+those that are not ruled out. The challenger b is drawn from the others, with probability in proportion to 1/E_b by the
+evidence E_b below (the papers: by a posterior, or the smallest likelihood ratio). Of the two, the leader is played with
 probability N_b / (N_a + N_b) (You, Qin, Wang and Yang, "Information-directed selection for top-two algorithms", COLT
 2023, for Gaussian arms), N -> pulls. All is drawn, so people who are asked between two publications are spread over
 the arms.
 
 **When it stops.** For each arm b, evidence is collected against "b is a best arm". A report z -> (estimate - middle) /
-sqrt(proxy) is sub-Gaussian with proxy 1, and its mean lies in [-h, h], h -> half / sqrt(proxy). A report of the leader
-counts for b with a weight c >= 0, one of b with -c, any other not at all; c depends on earlier reports only.
+sqrt(proxy) is sub-Gaussian with proxy 1, and its mean lies in [-h, h], h -> half / sqrt(proxy). The rival of b is the
+leader; that of the leader is the second. A report of the rival counts for b with a weight c >= 0, one of b with -c, any
+other not at all; rival and c depend on earlier reports only.
 
     G_b = sum c z -> evidence      D_b = sum c -> surplus      Q_b = sum c^2 -> squares
-    E_b = mean over g in GAPS of exp( l (G_b - h |D_b|) - l^2 Q_b / 2 ),   l = g h
+    E_b = mean over g in GAPS, weighed by ODDS, of exp( l (G_b - h |D_b|) - l^2 Q_b / 2 ),   l = g h
 
 *Proof.* Let arms keep their means. If b is a best arm, the others have means of at most b's, m; so the means of the
 reports, weighted, add up to at most D_b m <= h |D_b|. Hence E_b is at most the mean over g of the products of
 exp(l c (z - E z) - l^2 c^2 / 2): a supermartingale that starts at 1, because z is sub-Gaussian. By Ville's inequality
-E_b ever reaches 1/failure with probability at most `failure`. The learner stops when E_b >= 1/failure for every arm but
-the leader, so it is wrong only if this happened to a best arm. No union over arms or over times is needed. Nothing is
-assumed of who is asked, how late reports come and which are lost, as long as that does not depend on what they say.
+E_b ever reaches 1/failure with probability at most `failure`. An arm whose E_b has once reached it is ruled out for
+good, and is not played again. The learner stops when one arm is left, so it is wrong only if a best arm was ruled out.
+No union over arms or over times is needed. Nothing is assumed of who is asked, how late reports come and which are
+lost, as long as that does not depend on what they say.
 
 *Quieter reports.* One with weight w has proxy 1/w in these units; the sums grow by w c z, w c and w c^2, and
 E exp(l w c (z - E z)) <= exp(l^2 w c^2 / 2): the proof holds as it is.
 
 - Departure from the papers: they stop by the likelihood ratio of two arms. A proved threshold for that pays for not
-  knowing either mean, about ln N for a mixture; here only the difference counts, and costs at most ln 8, whatever N.
-- GAPS are the gaps (as shares of the range of rewards) on which a bet is placed; l is the best bet on g when the two
-  arms are heard equally often. Arms that are closer than half the last one are never told apart.
-- The weights are c = 2 N_b / (N_a + N_b) for the leader and 2 N_a / (N_a + N_b) for b, each number one larger, so
-  that both sides weigh the same in total, times 1 - D_b / steer for the leader and 1 + D_b / steer for b, between
-  0 and 2: that keeps D_b near zero, and h |D_b| with it. `steer` was chosen in experiments/tuning/top_two.py.
+  knowing either mean, about ln N for a mixture; here only the difference counts, and what it costs does not grow with
+  N: at most ln(37/8) = 1.5 at gaps of 1/8, 1/16 and 1/32, and ln 37 = 3.6 at 1/256.
+- GAPS are the gaps (as shares of the range of rewards) on which a bet is placed, ODDS how much on each; l is the best
+  bet on g, whatever the pulls. Arms that are closer than half the last one are never told apart.
+- The weights are c = 2 N_b / (N_a + N_b) for the rival a and 2 N_a / (N_a + N_b) for b, each number one larger, so
+  that both sides weigh the same in total, times 1 - D_b / steer for the rival and 1 + D_b / steer for b, between 0 and
+  2: that keeps D_b near zero, and h |D_b| with it. ODDS and `steer` were chosen in experiments/tuning/top_two.py.
 """
 
 import math
@@ -47,19 +50,22 @@ from sottovoce.privacy.noise import Noise
 from sottovoce.protocol.errors import ConfigurationError
 
 GAPS = tuple(0.5**power for power in range(1, 9))
+ODDS = (2.0, 4.0, 8.0, 8.0, 8.0, 4.0, 2.0, 1.0)
 
 
 class State(NamedTuple):
-    """For each arm; every number is a sum over reports."""
+    """For each arm; every number but the last is a sum over reports."""
 
     pulls: jax.Array
     total: jax.Array
     evidence: jax.Array
-    """That the arm is not the best: the leaders' reports less its own, weighted."""
+    """That the arm is not the best: the rivals' reports less its own, weighted."""
     surplus: jax.Array
-    """The leaders' weights less its own."""
+    """The rivals' weights less its own."""
     squares: jax.Array
     """The squares of these weights."""
+    out: jax.Array
+    """Above zero for an arm that was ruled out before the last report; a part of 1 where that report was quieter."""
 
     @property
     def means(self) -> jax.Array:
@@ -80,6 +86,7 @@ class TopTwo:
     failure: float
     """The largest probability of a wrong answer."""
     steer: float
+    odds: tuple[float, ...] = ODDS
 
     def init(self) -> State:
         return State(*(jnp.zeros(self.arms) for _ in State._fields))
@@ -103,40 +110,55 @@ class TopTwo:
             state.evidence + weight * report,
             state.surplus + weight,
             state.squares + weight**2,
+            jnp.where(self.ruled_out(state), 1.0, 0.0),
         )
 
     def done(self, state: State) -> jax.Array:
-        ruled_out = self.log_evidence(state) >= -jnp.log(self.failure)
-        return jnp.all(state.pulls > 0) & jnp.all(ruled_out | self._leads(state))
+        return jnp.all(state.pulls > 0) & jnp.all(self.ruled_out(state) | self._leads(state))
 
     def recommend(self, state: State) -> jax.Array:
-        return jnp.argmax(state.means)
+        return jnp.argmax(self._standing(state))
+
+    def ruled_out(self, state: State) -> jax.Array:
+        """Has the evidence against each arm ever been enough?"""
+        return (state.out > 0) | (self.log_evidence(state) >= -jnp.log(self.failure))
 
     def log_evidence(self, state: State) -> jax.Array:
         """The logarithm of E_b for each arm b: from ln(1/failure) on, the arm is ruled out."""
-        bets = self.reach * jnp.asarray(GAPS)[:, None]
+        bets, odds = self.reach * jnp.asarray(GAPS)[:, None], jnp.asarray(self.odds)
         sure = state.evidence - self.reach * jnp.abs(state.surplus)
-        return jax.nn.logsumexp(bets * sure - bets**2 * state.squares / 2, axis=0) - math.log(len(GAPS))
+        share = jnp.log(odds / jnp.sum(odds))[:, None]
+        return jax.nn.logsumexp(share + bets * sure - bets**2 * state.squares / 2, axis=0)
+
+    def _standing(self, state: State) -> jax.Array:
+        """The means of the arms that may still be best; of all arms should none be left."""
+        out = self.ruled_out(state)
+        return jnp.where(out & ~jnp.all(out), -jnp.inf, state.means)
 
     def _leads(self, state: State) -> jax.Array:
-        return jnp.arange(self.arms) == jnp.argmax(state.means)
+        return jnp.arange(self.arms) == self.recommend(state)
 
     def _shares(self, state: State) -> jax.Array:
         """The probability of each arm, once all have been heard."""
         leads, pulls = self._leads(state), state.pulls
         most = jnp.sum(jnp.where(leads, pulls, 0.0))
-        challenger = jax.nn.softmax(jnp.where(leads, -jnp.inf, -jnp.maximum(self.log_evidence(state), 0.0)))
-        itself = challenger * most / (most + pulls)
+        nobody = leads | self.ruled_out(state)
+        challenger = jax.nn.softmax(jnp.where(nobody, -jnp.inf, -self.log_evidence(state)))
+        itself = jnp.where(nobody, 0.0, challenger * most / (most + pulls))
         return jnp.where(leads, 1 - jnp.sum(itself), itself)
 
     def _weights(self, state: State, heard: jax.Array) -> jax.Array:
         """What a report of the arm that was heard counts in the evidence against each arm."""
         leads, pulls = self._leads(state), state.pulls + 1
-        most = jnp.sum(jnp.where(leads, pulls, 0.0))
+        others = jnp.where(leads, -jnp.inf, jnp.nan_to_num(self._standing(state)))  # an arm is not its own rival
+        second = jnp.arange(self.arms) == jnp.argmax(others)
+        most, next_most = (jnp.sum(jnp.where(arm, pulls, 0.0)) for arm in (leads, second))
+        theirs = jnp.where(leads, next_most, most)
+        rival_heard = jnp.where(leads, jnp.any(second & heard), jnp.any(leads & heard))
         tilt = state.surplus / self.steer
-        leaders = 2 * pulls / (most + pulls) * jnp.clip(1 - tilt, 0.0, 2.0)
-        own = 2 * most / (most + pulls) * jnp.clip(1 + tilt, 0.0, 2.0)
-        return jnp.where(leads, 0.0, jnp.where(jnp.any(leads & heard), leaders, jnp.where(heard, -own, 0.0)))
+        plus = 2 * pulls / (theirs + pulls) * jnp.clip(1 - tilt, 0.0, 2.0)
+        minus = 2 * theirs / (theirs + pulls) * jnp.clip(1 + tilt, 0.0, 2.0)
+        return jnp.where(rival_heard, plus, jnp.where(heard, -minus, 0.0))
 
 
 def build(task: Task, noise: Noise) -> TopTwo:

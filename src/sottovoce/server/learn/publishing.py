@@ -57,15 +57,16 @@ def publication_of(
     contract: Contract, secret: bytes, learner: Complete, state: Any, count: int, done: bool, arms: list[UnitEstimate]
 ) -> Publication:
     """What offers are made from after so many reports, until the next publication."""
-    key = publication_key(secret, contract.id, count)
+    key, changes = publication_key(secret, contract.id, count), learner.changes(state)
     if isinstance(contract.offers, ByModel):
-        return _model(contract.offers.model, learner, state, count, key)
+        return _model(contract.offers.model, learner, state, count, key, changes)
     if done:
         published = Published(done=True, recommendation=recommended(learner.recommend(state)), estimates=arms)
     else:
         wanted = 2 ** (2 * learning_of(contract).publish_every - 1).bit_length()
         pool = _pool(learner, state, key, int(np.clip(wanted, *POOL)))
-        published = Published(offers=pool, estimates=arms, contexts=_contexts(learner, len(arms)))
+        contexts = _contexts(learner, len(arms))
+        published = Published(offers=pool, estimates=arms, contexts=contexts, changes=changes)
     return Publication(count, "", msgspec.msgpack.encode(published), b"", 0)
 
 
@@ -91,11 +92,12 @@ def recommended(found: Any) -> Any:
     return np.flatnonzero(found).tolist() if found.dtype == bool else found.tolist()
 
 
-def _model(kind: str, learner: Complete, state: Any, count: int, key: jax.Array) -> Publication:
+def _model(kind: str, learner: Complete, state: Any, count: int, key: jax.Array, changes: int) -> Publication:
     offer = ask_once(learner, state, key)
     model = model_body(kind, offer.public)
     memo = leaves.pack(Remembered(offer.memo, offer.arm))
-    return Publication(count, version_of(model), msgspec.msgpack.encode(Published(model=model)), memo, 0)
+    published = Published(model=model, changes=changes)
+    return Publication(count, version_of(model), msgspec.msgpack.encode(published), memo, 0)
 
 
 def _pool(learner: Complete, state: Any, key: jax.Array, count: int) -> list[PooledOffer]:

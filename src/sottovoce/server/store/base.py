@@ -79,6 +79,8 @@ class Published(msgspec.Struct, frozen=True, kw_only=True):
     done: bool = False
     recommendation: Any = None
     estimates: list[UnitEstimate] = []
+    changes: int = 0
+    """How often the learner found that the world has changed."""
     contexts: list[bytes] = []
     """For each arm the context of a report that answers no offer; empty where the learner cannot use such reports."""
 

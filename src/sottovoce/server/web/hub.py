@@ -166,6 +166,7 @@ class Hub:
             self.metrics.journalled.labels(id).set(task.reports + task.warm)
             self.metrics.learned.labels(id).set(task.news.learned)
             self.metrics.published.labels(id).set(task.news.published)
+            self.metrics.changes.labels(id).set(task.published.changes if task.ready else 0)
             self.metrics.unread.labels(id).set(task.news.unread)
             self.metrics.suspicious.labels(id).set(task.news.suspicious)
             self.metrics.discarding.labels(id).set(task.balance.discarding)

@@ -187,6 +187,7 @@ class LiveTask:
             epsilon=self.contract.gates[0].epsilon,
             bytes_per_report=self._mechanisms[0].report_size,
             estimates=self._estimates(published),
+            changes=published.changes,
             state=news.state,
             unread=news.unread,
             suspicious=news.suspicious,
