@@ -211,7 +211,7 @@ def test_the_published_run_is_replayed(tmp_path: Path):
         ),
         (
             ("simulate", "--learner", "fkm", "--dimension", "2", "--option", "motion=mad"),
-            "unknown motion 'mad'; choose one of: drifting, fixed, switching",
+            "unknown motion 'mad'; choose one of: alternating, drifting, fixed, switching",
         ),
         (("simulate", "--learner", "fkm", "--dimension", "2", "--arms", "3"), "leave arms out (got 3)"),
         (("simulate", "nowhere.toml"), "cannot read nowhere.toml"),

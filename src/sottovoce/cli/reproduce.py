@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 EXPONENTS = """\
 exponents of regret (best arm: samples) with 95 % intervals, through the points
 at which at most half of the regret of not learning is left (others in brackets)
-grows: slower than, as or faster than the theorem; shown: not faster"""
+says: the exponent of the theorem; grows: slower than, as or faster than it
+shown: the interval ends at most 0.05 above it"""
 
 BOUNDS = """\
 ratio: the bound over the 95 % quantile; of "11, below", a lower bound for the
@@ -57,15 +58,15 @@ def table1(
 
 
 def _exponents(measured: "list[Measured]") -> Table:
-    """A line for each row, preset and quantity; fits 80 columns."""
-    columns = (words("row"), words("preset"), words("against"), "theorem", "exponent", "grows", "shown")
+    """A line for each row, preset and quantity; presets beside the first stand below it. Fits 80 columns."""
+    columns = (words("row"), words("against"), "says", "exponent", "grows", "shown")
     table = table_of("Table 1, measured", *columns)
     for m in measured:
-        style = "dim" if m.preset != m.row.presets[0] else "green" if m.shown else "red"
-        fitted, shown = str(m.points.fitted or "-"), "yes" if m.shown else "no"
-        table.add_row(
-            m.row.name, m.preset, m.axis.quantity, f"{m.axis.theorem:.2f}", fitted, m.growth, shown, style=style
-        )
+        first = m.preset == m.row.presets[0]
+        style = "dim" if not first else "green" if m.shown else "red"
+        name, fitted, shown = m.row.name if first else f"  {m.preset}", str(m.points.fitted or "-"), m.shown
+        cells = (name, m.axis.quantity, f"{m.axis.theorem:.2f}", fitted, m.growth, "yes" if shown else "no")
+        table.add_row(*cells, style=style)
     return table
 
 
@@ -86,9 +87,9 @@ def bounds(json: JsonFile = None) -> None:
 
     with progress_bar("theorems", len(BOXES)) as advance:
         measured = list(measure(progress=lambda title: advance(1, title)))
-    columns = (words("theorem"), words("learner"), "epsilon", "median", "95 %", "bound", "ratio", "no learning")
+    columns = (words("theorem"), "epsilon", "median", "95 %", "bound", "ratio", "no learning")
     cells = [
-        (b.box.theorem, b.learner, f"{b.epsilon:g}", *(f"{n:,.0f}" for n in (b.median, b.high, b.bound)),
+        (b.box.theorem, f"{b.epsilon:g}", *(f"{n:,.0f}" for n in (b.median, b.high, b.bound)),
          f"{b.ratio:,.3g}", f"{b.idle:,.0f}")
         for b in measured
     ]  # fmt: skip
