@@ -1,10 +1,11 @@
-"""Write docs/algorithms.md from the catalogue in catalogue/presets, so that the manual cannot lag behind the code.
+"""Write docs/algorithms.md and the departures of docs/paper.md from the catalogue, so that they cannot lag behind it.
 
-python scripts/catalogue.py            write the page
-python scripts/catalogue.py --check    exit 1 if the page is not what would be written
+python scripts/catalogue.py            write the pages
+python scripts/catalogue.py --check    exit 1 if a page is not what would be written
 """
 
 import argparse
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,8 @@ from sottovoce.catalogue.algorithms import GUIDE, Algorithm, algorithms
 from sottovoce.catalogue.task import task
 from sottovoce.privacy.domains import domain_from
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "algorithms.md"
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+WRITTEN = re.compile(r"(<!-- Between these two lines: .*? -->\n).*?(<!-- End of what is written. -->)", re.DOTALL)
 
 OPENING = """\
 # Algorithms
@@ -69,17 +71,30 @@ The papers:
 
 
 def main() -> int:
-    """Write the page, or compare it."""
+    """Write the pages, or compare them."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if the page is stale")
-    text = page(algorithms())
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if a page is stale")
+    paper = (DOCS / "paper.md").read_text(encoding="utf-8")
+    pages = {"algorithms.md": page(algorithms()), "paper.md": WRITTEN.sub(rf"\1\n{_departures()}\n\2", paper)}
     if not parser.parse_args().check:
-        PAGE.write_text(text, encoding="utf-8")
+        for name, text in pages.items():
+            (DOCS / name).write_text(text, encoding="utf-8")
         return 0
-    if PAGE.exists() and PAGE.read_text(encoding="utf-8") == text:
-        return 0
-    sys.stderr.write("docs/algorithms.md is stale; run `make docs`\n")
-    return 1
+    stale = [name for name, text in pages.items() if (DOCS / name).read_text(encoding="utf-8") != text]
+    for name in stale:
+        sys.stderr.write(f"docs/{name} is stale; run `make docs`\n")
+    return 1 if stale else 0
+
+
+def _departures() -> str:
+    """A line for each preset `paper`: which box it is, and where it is not what is printed."""
+    every = algorithms()
+    rows = [
+        (f"[`{name}`](algorithms.md#{name})", every[name].algorithm, " ".join(every[name].departures) or "nowhere")
+        for name in sorted(every)
+        if "paper" in every[name].presets
+    ]
+    return _table(("preset `paper` of", "algorithm", "departs"), rows)
 
 
 def page(catalogue: dict[str, Algorithm]) -> str:
