@@ -29,7 +29,7 @@ from sottovoce.report.page import footer, table, whole_page
 COLOURS = (CHOSEN[0], PAPER[0])
 """Of the preset that a row is judged by, and of the other."""
 HEADINGS = (
-    "row", "preset", "against", "held", "theorem", "exponent (95 %)", "local slopes", "left, %", "grows", "shown",
+    "row", "preset", "against", "held", "theorem", "exponent (95 %)", "grows", "shown", "left, %", "local slopes",
     "no privacy", "left, %",
 )  # fmt: skip
 AXES = {"rounds": "rounds (people)", "epsilon": "1/epsilon", "gap": "1/gap"}
@@ -104,7 +104,7 @@ def _draw_points(panel: Axes, sizes: np.ndarray, points: Points, colour: str, la
 def verdict(m: Measured) -> str:
     """In words: what the measurement shows, or why it cannot."""
     if m.points.fitted is None:
-        return f"cannot be shown: {m.points.kept.sum()} of {len(m.points.kept)} points count"
+        return f"cannot be shown ({m.points.kept.sum()} of {len(m.points.kept)} points)"
     return "yes" if m.shown else "no"
 
 
@@ -124,10 +124,10 @@ def cells_of(m: Measured) -> tuple[str, ...]:
         m.axis.held,
         f"{m.axis.theorem:.2f}",
         str(m.points.fitted or "-"),
-        slopes_of(m.points),
-        shares_of(m.points),
         m.growth,
         verdict(m),
+        shares_of(m.points),
+        slopes_of(m.points),
         f"{m.row.reference.learner} {_value(beside)}" if beside else "",
         shares_of(beside) if beside else "",
     )
