@@ -21,7 +21,8 @@ from pathlib import Path
 
 from load import paced
 from rich.console import Console
-from service import Target, batches, running
+from service import batches
+from target import Target, running
 
 from sottovoce.cli.output import table_of
 

@@ -27,8 +27,8 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import service  # beside this file
 from rich.console import Console
+from target import Target  # beside this file
 
 from sottovoce.catalogue.resolve import contract_of
 from sottovoce.catalogue.task_file import TaskFile
@@ -115,7 +115,7 @@ def replayed(folder: Path) -> tuple[float, float]:
     return time.perf_counter() - start, used.ru_maxrss / 1024
 
 
-def while_forgetting(target: service.Target) -> list[float]:
+def while_forgetting(target: Target) -> list[float]:
     """Milliseconds of single reports, sent one after the other while old ones are forgotten."""
     times, looked = [], time.monotonic()
     while time.monotonic() < looked + 1 or forgetting(target.folder):
@@ -124,12 +124,12 @@ def while_forgetting(target: service.Target) -> list[float]:
     return times
 
 
-def single(target: service.Target) -> float:
+def single(target: Target) -> float:
     time.sleep(0.01)
     return 1000 * report(target, "bench")
 
 
-def report(target: service.Target, task: str) -> float:
+def report(target: Target, task: str) -> float:
     """Seconds that a single report takes."""
     nonce = secrets.token_bytes(NONCE_BYTES)
     asked = {"commitments": [to_text(commitment_of(nonce))]}
@@ -171,7 +171,7 @@ def measure_tasks(tasks: int) -> Iterator[tuple[str, float, float]]:
                 yield "first report learned after a restart, seconds", time.perf_counter() - start, 10.0
 
 
-def learned(target: service.Target, row: TaskRow) -> int:
+def learned(target: Target, row: TaskRow) -> int:
     return target.call("GET", f"/v1/tasks/{row.contract.id}/summary")["learned"]
 
 
@@ -192,14 +192,14 @@ def published(store: Store, row: TaskRow) -> Published:
 
 
 @contextlib.contextmanager
-def running(folder: Path) -> Iterator[tuple[service.Target, float]]:
+def running(folder: Path) -> Iterator[tuple[Target, float]]:
     """A server on this folder, and how many seconds it took to be ready."""
     command = [sys.executable, "-m", "sottovoce", "serve", "--port", "0", "--rate", "0", "--data", str(folder)]
     start = time.perf_counter()
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     address = json.loads(process.stderr.readline())["address"]
-    target = service.Target(folder, int(address.rsplit(":", 1)[1]), process.pid)
+    target = Target(folder, int(address.rsplit(":", 1)[1]), process.pid)
     try:
         while True:
             with contextlib.suppress(OSError):

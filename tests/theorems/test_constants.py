@@ -18,6 +18,7 @@ import pytest
 
 from sottovoce import halves, task
 from sottovoce.learners.tally import Tally
+from sottovoce.sim.gates import JaxRandom
 from sottovoce.sim.random import simulation_key
 
 FIRST = {"epsilon": 1.0, "delta": 1e-5}
@@ -42,18 +43,18 @@ class Compiled:
         self.ask = jax.jit(lambda state: learner.ask(state, KEY))
 
 
-class OneDeviation:
+class OneDeviation(JaxRandom):
     """Noise of exactly one deviation."""
 
-    def normals(self, shape: tuple[int, ...]) -> np.ndarray:
-        return np.ones(shape)
+    def normals(self, shape: tuple[int, ...]) -> jax.Array:
+        return jnp.ones(shape)
 
 
 def noise_added(name: str, **numbers: Any) -> Any:
     """What one deviation of noise adds to the estimate that the server reads, in natural units."""
     mechanism = halves(task(name, "paper", rounds=100, **numbers)).mechanism
     silent = np.zeros(sum(mechanism.domain.blocks))
-    heard = mechanism.law().draw(silent, OneDeviation())  # type: ignore[arg-type]
+    heard = mechanism.law().draw(silent, OneDeviation(KEY))
     return jax.tree.map(np.subtract, mechanism.domain.extract(heard), mechanism.domain.extract(silent))
 
 

@@ -110,7 +110,7 @@ def movielens(
     epsilon: Annotated[list[float] | None, typer.Option(help="May be repeated; default 1, 2, 4, 8 and 10.")] = None,
     replay: Annotated[bool, typer.Option("--replay", help="Only replay the authors' own run, digit by digit.")] = False,
     apart: Annotated[
-        bool, typer.Option("--apart", help="And that run with the paper's box, change by change.")
+        bool, typer.Option("--apart", help="That run changed into the paper's box, step by step.")
     ] = False,
     rounds: Annotated[int, typer.Option(help="The authors ran 1,000,000.")] = 50_000,
     seeds: Annotated[int, typer.Option()] = 8,
@@ -187,7 +187,9 @@ def _apart(world: "MovieLens", rounds: int, json: Path | None) -> None:
     with progress_bar("rounds", (1 + 2 * len(changes)) * rounds) as advance:
         played = lambda code: float(replay(world.features, world.theta, rounds, advance, code).regret[-1])  # noqa: E731
         rows: list[dict[str, Any]] = [{"change": "as published", "alone": played(PUBLISHED), "with_those_above": None}]
-        rows += [{"change": name, "alone": played(one), "with_those_above": played(all)} for name, one, all in changes]
+        rows += [
+            {"change": name, "alone": played(one), "with_those_above": played(many)} for name, one, many in changes
+        ]
     cells = [
         [row["change"], *(f"{row[x]:,.1f}" if row[x] else "" for x in ("alone", "with_those_above"))] for row in rows
     ]

@@ -83,3 +83,12 @@ def with_features(precision: jax.Array, x: jax.Array, weight: jax.Array | float 
     seen = precision @ x
     new = weight * (x @ seen)
     return precision - jnp.outer(seen, seen) * (weight / (1 + new)), new
+
+
+def one_if_zero(value: jax.Array) -> jax.Array:
+    """The value, or 1 in place of 0: a ridge, or what is divided by, before there is noise.
+
+    >>> [float(one_if_zero(value)) for value in (0.0, 0.25)]
+    [1.0, 0.25]
+    """
+    return jnp.where(value > 0, value, 1.0)

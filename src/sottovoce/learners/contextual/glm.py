@@ -42,8 +42,7 @@ import jax.numpy as jnp
 from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Offer, choose, configuration
 from sottovoce.learners.contextual import gradient
-from sottovoce.learners.contextual.linucb import one_if_zero
-from sottovoce.learners.linalg import inverse
+from sottovoce.learners.linalg import inverse, one_if_zero
 from sottovoce.privacy.domains import MomentEstimate, RelabelledEstimate, shorten
 from sottovoce.privacy.noise import Noise
 from sottovoce.protocol.links import link_of

@@ -29,7 +29,7 @@ import jax.numpy as jnp
 
 from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Offer, choose, configuration
-from sottovoce.learners.linalg import inverse, ridge_inverse
+from sottovoce.learners.linalg import inverse, one_if_zero, ridge_inverse
 from sottovoce.privacy.domains import MomentEstimate
 from sottovoce.privacy.noise import Noise
 from sottovoce.protocol.offers import LinearModel
@@ -95,15 +95,6 @@ class PracticalLinUcb(SummedMoments):
     def refresh(self, state: State) -> State:
         ridge = 1 + self.ridge * self.deviation * jnp.sqrt(2 * self.dimension * state.reports)
         return state._replace(model=practical_model(state, ridge, state.reports, self.bonus, self.warm))
-
-
-def one_if_zero(value: jax.Array) -> jax.Array:
-    """The value, or 1 in place of 0: what the algorithm boxes divide by before there is noise.
-
-    >>> [float(one_if_zero(value)) for value in (0.0, 0.25)]
-    [1.0, 0.25]
-    """
-    return jnp.where(value > 0, value, 1.0)
 
 
 def first_model(dimension: int) -> LinearModel:
