@@ -29,7 +29,7 @@ from sottovoce.report.page import footer, table, whole_page
 COLOURS = (CHOSEN[0], PAPER[0])
 """Of the preset that a row is judged by, and of the other."""
 HEADINGS = (
-    "row", "preset", "against", "held", "theorem", "exponent (95 %)", "grows", "shown", "left, %", "local slopes",
+    "row", "preset", "against", "theorem", "exponent (95 %)", "grows", "shown", "held", "left, %", "local slopes",
     "no privacy", "left, %",
 )  # fmt: skip
 AXES = {"rounds": "rounds (people)", "epsilon": "1/epsilon", "gap": "1/gap"}
@@ -86,7 +86,7 @@ def _draw_panel(panel: Axes, measured: list[Measured]) -> None:
     panel.set(xlabel=AXES[axis.quantity], ylabel=unit)
     subtitle(panel, f"{unit} against {AXES[axis.quantity]}")
     sizes = sorted({size for m in measured for size in m.axis.sizes})
-    panel.set_xticks(sizes, [f"{size:,.0f}" if size >= 100 else f"{size:.3g}" for size in sizes])
+    panel.set_xticks(sizes, [_plain(size) for size in sizes])
     panel.xaxis.set_minor_locator(NullLocator())
     panel.legend(frameon=False, fontsize=8.5, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2)
 
@@ -121,16 +121,25 @@ def cells_of(m: Measured) -> tuple[str, ...]:
         m.row.name,
         m.preset,
         m.axis.quantity,
-        m.axis.held,
         f"{m.axis.theorem:.2f}",
         str(m.points.fitted or "-"),
         m.growth,
         verdict(m),
+        m.axis.held,
         shares_of(m.points),
         slopes_of(m.points),
         f"{m.row.reference.learner} {_value(beside)}" if beside else "",
         shares_of(beside) if beside else "",
     )
+
+
+def _plain(size: float) -> str:
+    """Without a power of ten.
+
+    >>> _plain(10_000.0), _plain(0.125)
+    ('10,000', '0.125')
+    """
+    return f"{size:,.0f}" if size >= 100 else f"{size:.3g}"
 
 
 def _value(points: Points) -> str:
@@ -150,7 +159,7 @@ def shares_of(points: Points) -> str:
 
 def _rows(measured: list[Measured]) -> str:
     chosen = [place for place, m in enumerate(measured) if m.preset == m.row.presets[0]]
-    return table(HEADINGS, [cells_of(m) for m in measured], words=4, chosen=chosen)
+    return table(HEADINGS, [cells_of(m) for m in measured], words=3, chosen=chosen)
 
 
 def _section(measured: list[Measured], picture: str) -> str:
@@ -161,8 +170,7 @@ def _section(measured: list[Measured], picture: str) -> str:
         if not m.shown
     )
     chosen = "; ".join(
-        f"{m.preset}, {AXES[m.axis.quantity]} {m.axis.held}: " + ", ".join(f"{size:,.4g}" for size in m.axis.sizes)
-        for m in measured
+        f"{m.preset}, {AXES[m.axis.quantity]} {m.axis.held}: " + ", ".join(map(_plain, m.axis.sizes)) for m in measured
     )
     return (
         f"<h2>{html.escape(row.title)}</h2><p class='note'>{html.escape(row.theorem)}. {html.escape(row.why)} "
