@@ -11,7 +11,7 @@ import pytest
 from test_store import ids, report
 
 from serving import created, task_file
-from sottovoce.admin.describe import facts
+from sottovoce.report.describe import facts
 from sottovoce.server import logs
 from sottovoce.server.coordination import News
 from sottovoce.server.problems import Problem
@@ -31,12 +31,12 @@ class Watched(SqliteStore):
         super().__init__(folder)
         self.groups: list[int] = []
 
-    def append(self, reports):
+    def append(self, reports, hour=0):
         self.groups.append(len(reports))
         time.sleep(self.seconds)
         if reports[0].payload == b"broken":
             raise OSError("the disk is full")
-        return super().append(reports)
+        return super().append(reports, hour)
 
     def create(self, id, body, mode):
         row = super().create(id, body, mode)

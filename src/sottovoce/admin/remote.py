@@ -14,7 +14,17 @@ from sottovoce.protocol.contract import ByModel, Contract, contract_from
 from sottovoce.protocol.errors import Refused, Unreachable
 from sottovoce.protocol.offers import Model, model_from
 from sottovoce.protocol.problems import problem_from
-from sottovoce.protocol.wire import AdmissionKey, Kept, ListedTask, Summary, TaskList, TaskStatus, WarmRow, WarmRows
+from sottovoce.protocol.wire import (
+    AdmissionKey,
+    Kept,
+    ListedTask,
+    Prediction,
+    Summary,
+    TaskList,
+    TaskStatus,
+    WarmRow,
+    WarmRows,
+)
 
 Document = TypeVar("Document")
 
@@ -85,6 +95,9 @@ class Remote:
 
     def create(self, file: TaskFile) -> TaskStatus:
         return self._call("POST", "/v1/tasks", TaskStatus, file)
+
+    def predict(self, id: str, prediction: Prediction) -> None:
+        self._call("POST", f"/v1/tasks/{id}/prediction", Prediction, prediction)
 
     def change(self, id: str, verb: str) -> TaskStatus:
         """`verb` is pause, resume or promote."""

@@ -9,17 +9,19 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from sottovoce.admin.describe import facts, learned, state_of
+from sottovoce.admin.learned import learned
 from sottovoce.admin.remote import TOKEN, Remote
 from sottovoce.admin.warm import load_answers, send_answers
 from sottovoce.catalogue.resolve import contract_of
 from sottovoce.catalogue.task import learning_of
 from sottovoce.catalogue.task_file import load_task_file
 from sottovoce.cli.output import say, table_of, words
+from sottovoce.cli.prediction import has_reports, predicted, send_prediction
 from sottovoce.client.terms import expired
 from sottovoce.protocol.contract import contract_from
 from sottovoce.protocol.errors import ConfigurationError, UnknownName, Unreachable
 from sottovoce.protocol.wire import Summary
+from sottovoce.report.describe import facts, state_of
 from sottovoce.report.page import cell
 
 Server = Annotated[str, typer.Option(help="The address of the server.")]
@@ -40,8 +42,9 @@ def create(
     warm_start: Annotated[
         Path | None, typer.Option(help="CSV of public or consented answers: fields, action, reward.", dir_okay=False)
     ] = None,
+    no_plan: Annotated[bool, typer.Option("--no-plan", help="Make no prediction, which takes some seconds.")] = False,
 ) -> None:
-    """Send a task to a server; the same file twice changes nothing."""
+    """Send a task to a server, with a prediction from a few simulated runs; the same file twice changes nothing."""
     loaded = load_task_file(file)
     contract = contract_from(contract_of(loaded))  # refused here before anything travels
     if expired(contract, time.time()):
@@ -50,7 +53,10 @@ def create(
     remote = _remote(server)
     if not remote.wait_until_up(STARTING, lambda: say(f"waiting for a server at {server}", wrap=False)):
         raise Unreachable(remote.nobody)
+    prediction = None if no_plan or has_reports(remote, contract.id) else predicted(file)
     remote.create(loaded)
+    if prediction:
+        send_prediction(remote, contract.id, prediction)
     kept = send_answers(remote, contract, answers)
     _print_task(remote, contract.id)
     if kept:
@@ -158,7 +164,7 @@ def _print_task(remote: Remote, id: str) -> None:
 
 
 def print_learned(summary: Summary, rows: list[dict[str, Any]]) -> None:
-    """What the server has learned: what `admin.describe.learned` gave."""
+    """What the server has learned: what `admin.learned.learned` gave."""
     if rows:
         title = f"Learned from {summary.reports:,} private reports"
         first, *numbers = rows[0]

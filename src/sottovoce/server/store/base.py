@@ -18,6 +18,9 @@ GRACE = 3600
 """Seconds beyond the latest honest moment in which a report is still taken."""
 
 
+HOUR, DAY_HOURS = 3600, 24
+
+
 class StoreFault(Exception):
     """The disk or the database cannot do it now (full, failing, busy). Nothing was kept; the same may work later."""
 
@@ -28,6 +31,8 @@ class TaskRow(NamedTuple):
     """The contract as it is served; these bytes are never encoded again."""
     mode: Mode
     paused: bool
+    prediction: bytes = b""
+    """What was expected of it before its first report, in JSON; empty where nobody has said."""
 
     @property
     def contract(self) -> Contract:
@@ -53,6 +58,16 @@ class Entry(NamedTuple):
 
     seq: int
     report: Journalled
+
+
+class Tally(NamedTuple):
+    """How many reports to a task had one verdict within an hour; or within a day, where that is some days ago."""
+
+    task: int
+    hour: int
+    """Since 1970; for a day its first one."""
+    verdict: str
+    reports: int
 
 
 class PooledOffer(msgspec.Struct, frozen=True, array_like=True):
@@ -132,7 +147,12 @@ class Store(Protocol):
     def change(self, number: int, mode: Mode, paused: bool) -> None: ...
     # Atomic and durable; False for what was there already. The reports of one call are kept in the order of their
     # random ids, so that nothing is kept of the order in which they came.
-    def append(self, reports: Sequence[Journalled]) -> list[bool]: ...
+    # Those that are new and private are counted in the history, within the same transaction, as accepted in this hour.
+    def append(self, reports: Sequence[Journalled], hour: int = 0) -> list[bool]: ...
+    def predict(self, number: int, prediction: bytes) -> None: ...
+    def tally(self, tallies: Sequence[Tally]) -> None: ...  # add these to the history
+    # Before the hour `hourly`, which begins a day, keep days instead of hours; before the hour `first` keep nothing.
+    def thin(self, hourly: int, first: int) -> None: ...
     # Delete at most so many reports before this day, up to seq; their ids stay, so that none of them comes twice.
     def forget(self, task: int, day: int, seq: int, most: int) -> int: ...
     # Of the next ids after this one, delete those before this day; the last one looked at, None if there is none.
@@ -149,6 +169,7 @@ class Store(Protocol):
     # Both read.
     def tasks(self, after: int = 0) -> list[TaskRow]: ...  # those with a higher number
     def count(self, task: int) -> tuple[int, int]: ...  # private reports, rows of consented data; forgotten ones too
+    def history(self, task: int) -> list[Tally]: ...  # in order
     def oldest(self, task: int) -> int | None: ...  # the day of the oldest report kept
     def entries(
         self, after: int, most: int, task: int | None = None
@@ -174,3 +195,8 @@ def permit_seconds(contract: Contract) -> int:
 def open_seconds(contract: Contract) -> int:
     """How long after its offer an honest report may arrive: the reward's wait, the random delay, and some grace."""
     return contract.reward.wait + contract.delay + GRACE
+
+
+def hour_of(now: float) -> int:
+    """Hours since 1970."""
+    return int(now) // HOUR

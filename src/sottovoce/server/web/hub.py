@@ -8,17 +8,20 @@ import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from typing import Any, TypeVar
 
+import msgspec
+
 from sottovoce.catalogue.resolve import contract_of
 from sottovoce.catalogue.task_file import TaskFile
 from sottovoce.protocol.contract import DAY, Contract, digest_of
 from sottovoce.protocol.errors import SottovoceError
-from sottovoce.protocol.wire import ModelReports, TicketReports, Verdict, WarmRows
+from sottovoce.protocol.wire import ModelReports, Prediction, TicketReports, Verdict, WarmRows
 from sottovoce.server.coordination import ChildLearner, News
 from sottovoce.server.logs import log
 from sottovoce.server.metrics import Metrics
 from sottovoce.server.problems import Problem
-from sottovoce.server.store.base import Entry, Store, TaskRow, permit_seconds
+from sottovoce.server.store.base import Entry, Store, Tally, TaskRow, permit_seconds
 from sottovoce.server.store.thread import StoreThread
+from sottovoce.server.web.history import WRITE_SECONDS, History
 from sottovoce.server.web.task import LiveTask
 from sottovoce.server.web.tokens import TokenDesk
 
@@ -44,7 +47,8 @@ class Hub:
         self.metrics = Metrics()
         self._count = functools.cache(self.metrics.reports.labels)
         self._learner, self.clock = learner, clock
-        self._store, self._thread = store, StoreThread(store, self._committed)
+        self._store, self._thread = store, StoreThread(store, self._committed, clock)
+        self._history = History(self._thread, clock)
         self._key, self._admission_key, self._started = store.secret("tickets"), store.secret("admission"), clock()
         self.tasks: dict[str, LiveTask] = {}
         for row in store.tasks():
@@ -67,6 +71,7 @@ class Hub:
             "retention": self._keep_retention(),
             "forgetting": self._keep_forgetting(),
             "tidying": self._keep_tidy(),
+            "history": self._keep_history(),
         }
         self._work = [asyncio.create_task(one, name=name) for name, one in work.items()]
         for one in self._work:
@@ -79,6 +84,8 @@ class Hub:
         for work in self._work:
             work.cancel()
         await asyncio.gather(*self._work, return_exceptions=True)
+        with contextlib.suppress(Problem):  # a disk that is full loses counts of refusals, and no report
+            await self._history.write()
         await self._thread.close()
 
     @property
@@ -99,12 +106,16 @@ class Hub:
             raise Problem("not-found", "there is no such task")
         return self.tasks[id]
 
-    async def create(self, file: TaskFile) -> tuple[LiveTask, bool]:
-        """The task, and whether it is new."""
+    async def contract(self, file: TaskFile) -> bytes:
+        """What a task file declares; a problem where it cannot work."""
         try:
-            body = await asyncio.to_thread(contract_of, file)
+            return await asyncio.to_thread(contract_of, file)
         except SottovoceError as error:
             raise Problem("bad-task", str(error)) from error
+
+    async def create(self, file: TaskFile) -> tuple[LiveTask, bool]:
+        """The task, and whether it is new."""
+        body = await self.contract(file)
         async with self._changing:
             if known := self.tasks.get(file.id):
                 if known.digest == digest_of(body):
@@ -119,6 +130,18 @@ class Hub:
             raise Problem("bad-task", f"{file.id} is kept, but its learner fails; the server's log says where")
         log("task created", task=file.id, learner=file.learner, epsilon=file.privacy.epsilon)
         return task, True
+
+    async def predict(self, task: LiveTask, prediction: Prediction) -> None:
+        """Keep what is expected of a task; only before its first report, so that it is a prediction."""
+        async with self._changing:
+            if task.reports:
+                raise Problem("too-late", f"{task.contract.id} has reports; what is expected is said before the first")
+            kept = msgspec.json.encode(prediction)
+            await self._thread.run(self._store.predict, task.row.number, kept)
+            task.row = task.row._replace(prediction=kept)
+
+    async def history(self, task: LiveTask) -> list[Tally]:
+        return await self._thread.run(self._store.history, task.row.number)
 
     async def change(self, task: LiveTask, **changes: Any) -> None:
         """Pause, resume or promote a task."""
@@ -141,7 +164,8 @@ class Hub:
         for verdict in set(verdicts):
             count = verdicts.count(verdict)
             self._count(task.contract.id, verdict).inc(count)
-            task.count(verdict, count)
+            if task.count(verdict, count):
+                self._history.refuse(task.row.number, verdict, count)
         self._learner.wake()
         return verdicts
 
@@ -232,6 +256,11 @@ class Hub:
                         await self._thread.probe()
                 else:
                     await self._insist("tidying", asyncio.to_thread, store.tidy)
+
+    async def _keep_history(self) -> None:
+        while True:
+            await asyncio.sleep(WRITE_SECONDS)
+            await self._insist("history", self._history.write)
 
     async def _keep_retention(self) -> None:
         """Look for reports that are older than their task keeps them."""

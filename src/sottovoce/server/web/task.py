@@ -150,11 +150,13 @@ class LiveTask:
         """Each report as it would be journalled, or why not."""
         return [self._judge(report, self.state(now), now) for report in reports]
 
-    def count(self, verdict: wire.Verdict, reports: int) -> None:
-        if verdict == "accepted":
-            self.reports += reports
-        elif verdict != "duplicate":
-            self.refused[verdict] += reports
+    def count(self, verdict: wire.Verdict, reports: int) -> bool:
+        """Were they refused?"""
+        if verdict in ("accepted", "duplicate"):
+            self.reports += reports * (verdict == "accepted")
+            return False
+        self.refused[verdict] += reports
+        return True
 
     def warm_reports(self, rows: Sequence[wire.WarmRow], now: float) -> list[Journalled]:
         """Consented data in the clear, as the journal keeps it."""
