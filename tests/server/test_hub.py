@@ -13,7 +13,7 @@ from test_store import ids, report
 from serving import created, task_file
 from sottovoce.report.describe import facts
 from sottovoce.server import logs
-from sottovoce.server.coordination import News
+from sottovoce.server.coordination import News, Wish
 from sottovoce.server.problems import Problem
 from sottovoce.server.store.base import Publication, Published, StoreFault
 from sottovoce.server.store.sqlite import SqliteStore
@@ -150,7 +150,7 @@ class Idle:
 
     def wake(self) -> None: ...
 
-    def ask_for_base(self, task: int) -> None: ...
+    def ask(self, wish: Wish) -> None: ...
 
     async def run(self, told: Callable[[News], Awaitable[None]], restarted: Callable[[], None]) -> None:
         await asyncio.Event().wait()

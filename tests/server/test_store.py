@@ -10,7 +10,7 @@ from serving import created
 from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.server.coordination import only_one
 from sottovoce.server.store import open_store
-from sottovoce.server.store.base import WARM, Journalled, Publication, Snapshot, Store, Tally
+from sottovoce.server.store.base import WARM, Gap, Journalled, Publication, Snapshot, Store, Tally
 from sottovoce.server.store.sqlite import SqliteStore
 
 STORES: dict[str, Callable[[Path], Store]] = {"sqlite": SqliteStore}
@@ -188,6 +188,34 @@ def test_publications_are_superseded_and_in_the_end_only_their_memo_is_kept(stor
     assert [one.version for one in store.publications(1, after=10)] == ["v20", "v30"]
     store.publish(1, Publication(40, "v40", b"body", b"", 0), now=50, closed=45)
     assert [one.version for one in store.publications(1)] == ["v0", "v20", "v30", "v40"]
+
+
+def test_rolling_back_is_all_or_nothing_and_a_later_gap_covers_those_that_begin_in_it(store: Store):
+    for learned in (10, 20, 30):
+        memo = b"memo" if learned == 20 else b""
+        store.publish(1, Publication(learned, f"v{learned}", b"body", memo, 0), now=learned, closed=0)
+    store.save(1, Snapshot(30, 30, 30, b"late"))
+    early, again = Snapshot(10, 30, 10, b"early"), Publication(10, "v10", b"again", b"", 0)
+    broken = again._replace(body=None)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(Exception):  # noqa: B017, PT011 (each database has its own)
+        store.roll_back(1, Gap(10, 30, 20), early, broken, now=40, closed=0)
+    assert (store.gaps(1), store.snapshot(1)) == ([], Snapshot(30, 30, 30, b"late"))
+    assert store.publications(1)[-1].version == "v30"
+    store.roll_back(1, Gap(10, 30, 20), early, again, now=40, closed=35)
+    other = store.clone()
+    assert (other.gaps(1), other.gaps(2), other.snapshot(1)) == ([Gap(10, 30, 20)], [], early)
+    assert other.publications(1) == [
+        Publication(20, "v20", b"", b"memo", 30),
+        Publication(30, "v30", b"", b"", 40),  # still understood for a while
+        Publication(10, "v10", b"again", b"", 0),  # the newest
+    ]
+    other.publish(1, Publication(20, "w20", b"body", b"memo", 0), now=50, closed=0)
+    assert [one.version for one in other.publications(1)] == ["v10", "v20", "v30", "w20"]  # what v20 means is kept
+    other.roll_back(1, Gap(35, 40, 5), early, again, now=60, closed=0)
+    assert other.gaps(1) == [Gap(10, 30, 20), Gap(35, 40, 5)]
+    other.roll_back(1, Gap(10, 50, 35), early, again, now=70, closed=0)
+    assert other.gaps(1) == [Gap(10, 50, 35)]
+    other.close()
 
 
 # --- a data folder ---------------------------------------------------------------------------------------------------

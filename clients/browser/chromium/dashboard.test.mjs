@@ -163,6 +163,27 @@ test("everything can be done with a keyboard, and what cannot be undone is asked
   await context.close();
 });
 
+test("a task is rolled back to as many reports as one asks for", async () => {
+  const id = await arms();
+  const summary = async () => (await admin("GET", `/v1/tasks/${id}/summary`)).json();
+  await reports(id, 30);
+  await until(async () => (await summary()).learned === 30);
+  const { context, page } = await dashboard(`task/${id}`);
+  for (const [amount, heading] of [
+    ["31", "It was not done"],
+    ["12", null],
+  ]) {
+    await page.locator("#do-rollback").click();
+    await page.getByLabel("Reports to keep").fill(amount);
+    await page.locator("#question-yes").click();
+    if (heading) await page.getByRole("dialog", { name: heading }).waitFor();
+    if (heading) await page.keyboard.press("Escape");
+  }
+  await until(async () => (await summary()).left_out === 18);
+  assert.equal((await summary()).learned, 12);
+  await context.close();
+});
+
 test("a task is created from its file after the same checks as on the command line", async () => {
   const { context, page } = await dashboard("new");
   const id = `page-${process.pid}`;

@@ -19,6 +19,7 @@ from sottovoce.protocol.wire import (
     Kept,
     ListedTask,
     Prediction,
+    Rollback,
     Summary,
     TaskList,
     TaskStatus,
@@ -78,7 +79,8 @@ class Remote:
         pause, until = 0.001, time.monotonic() + PATIENCE
         while time.monotonic() < until:
             summary = self.summary(id)
-            if summary.learned + summary.unread >= summary.reports + summary.warm or summary.done:
+            dealt_with = summary.learned + summary.unread + summary.left_out
+            if dealt_with >= summary.reports + summary.warm or summary.done:
                 return summary
             time.sleep(pause)
             pause = min(2 * pause, 0.05)
@@ -102,6 +104,9 @@ class Remote:
     def change(self, id: str, verb: str) -> TaskStatus:
         """`verb` is pause, resume or promote."""
         return self._call("POST", f"/v1/tasks/{id}/{verb}", TaskStatus)
+
+    def roll_back(self, id: str, learned: int) -> TaskStatus:
+        return self._call("POST", f"/v1/tasks/{id}/rollback", TaskStatus, Rollback(learned=learned))
 
     def admission_key(self, id: str) -> str:
         return self._call("GET", f"/v1/tasks/{id}/admission-key", AdmissionKey).key

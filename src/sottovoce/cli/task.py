@@ -89,6 +89,19 @@ def promote(id: Id, server: Server = HERE) -> None:
 
 
 @task.command()
+def rollback(
+    id: Id,
+    to: Annotated[int, typer.Option(help="Keep what was learned from so many reports and rows.", min=0)],
+    server: Server = HERE,
+) -> None:
+    """Go back to an earlier state: what came later until now is learned from no more. This cannot be undone."""
+    remote = _remote(server)
+    remote.roll_back(id, to)
+    summary = remote.summary(id)
+    say(f"{id} is back at {to:,} reports; {summary.left_out:,} are learned from no more", wrap=False)
+
+
+@task.command()
 def admission_key(id: Id, server: Server = HERE) -> None:
     """Print the secret with which your own server signs admission tokens, for a task whose admission is signed."""
     say(_remote(server).admission_key(id), wrap=False)
@@ -119,7 +132,7 @@ def replay(
     data: Annotated[Path, typer.Option(help="The folder of the server.", file_okay=False, exists=True)] = Path("data"),
 ) -> None:
     """Compute what was learned again from the journal, and print the hash of the state; on the server's machine."""
-    from sottovoce.server.learn.process import replay as replayed
+    from sottovoce.server.learn.replaying import replay as replayed
     from sottovoce.server.store import open_store
 
     with contextlib.closing(open_store(data)) as store:

@@ -171,6 +171,12 @@ class Prediction(Strict, frozen=True, kw_only=True):
     """In which world, and what limits it."""
 
 
+class Rollback(Strict, frozen=True, kw_only=True):
+    """Back to the state after so many reports and rows; what came later is learned from no more."""
+
+    learned: Annotated[int, Meta(ge=0)]
+
+
 class Kept(Strict, frozen=True, kw_only=True):
     """How many rows of consented data were kept."""
 
@@ -218,6 +224,8 @@ class Summary(Strict, frozen=True, kw_only=True):
     """How often the learner found that the world has changed, where `drift` is declared sudden."""
     unread: int = 0
     """Entries of the journal that the learner could not read; it goes on without them."""
+    left_out: int = 0
+    """Reports and rows that were rolled back: they are in the journal and are learned from no more."""
     suspicious: bool = False
     """Can the newest reports not come from honest people alone? Their mean is longer than any mean of messages."""
     discarding: int = 0

@@ -43,6 +43,8 @@ def facts(contract: Contract, status: TaskStatus, summary: Summary) -> Iterator[
     yield "progress", f"{summary.reports:,} reports of about {learning.horizon:,}, {learned:,} learned from"
     if summary.warm:
         yield "started", f"from {summary.warm:,} public or consented answers, without noise"
+    if summary.left_out:
+        yield "rolled back", f"{summary.left_out:,} reports and rows, which are learned from no more"
     yield "published", f"after {summary.published:,}; every {learning.publish_every:,} reports"
     if summary.changes:
         times = "once" if summary.changes == 1 else f"{summary.changes:,} times"

@@ -3,7 +3,7 @@
 import { make, pairs } from "./dom.js";
 import { check, create } from "./server.js";
 
-/** The form; `confirm(title, text, word)` asks, `created(id)` goes on. */
+/** The form; `confirm(question)` asks, `created(id)` goes on. */
 export function view(confirm, created) {
   const text = make("textarea", {
     id: "task-text",
@@ -59,11 +59,11 @@ function show(outcome, refusal) {
 
 function proposal({ file, costs }, confirm, created, outcome) {
   const send = async () => {
-    const sure = await confirm(
-      `Create ${file.id}?`,
-      "Devices will join this very contract, and it cannot be changed or deleted afterwards. A change needs a new id.",
-      "Create it",
-    );
+    const sure = await confirm({
+      heading: `Create ${file.id}?`,
+      text: "Devices will join this very contract, and it cannot be changed or deleted afterwards. A change needs a new id.",
+      word: "Create it",
+    });
     if (sure)
       await create(file).then(
         () => created(file.id),

@@ -2,7 +2,7 @@
 
 import * as creating from "./create.js";
 import { count, make, replace } from "./dom.js";
-import { Refusal, change, lines, overview, token } from "./server.js";
+import { Refusal, change, lines, overview, rollBack, token } from "./server.js";
 import * as task from "./task.js";
 
 const SECONDS = 5;
@@ -108,38 +108,53 @@ function listed(tasks, kind, id) {
 // --- what is done -------------------------------------------------------------------------------------------------
 
 const QUESTIONS = {
-  promote: [
-    "Let it choose?",
-    "From now on devices choose by what was learned. A task that is live cannot become an apprentice again.",
-    "Let it choose",
-  ],
+  promote: {
+    heading: "Let it choose?",
+    text: "From now on devices choose by what was learned. A task that is live cannot become an apprentice again.",
+    word: "Let it choose",
+  },
+  rollback: {
+    heading: "Roll back?",
+    text: "The task goes back to what it had learned from so many reports. What came later until now stays in the journal and is learned from no more. This cannot be undone.",
+    word: "Roll back",
+    amount: "Reports to keep",
+  },
 };
 
 async function act(id, verb) {
-  if (QUESTIONS[verb] && !(await ask(...QUESTIONS[verb]))) return;
+  const question = QUESTIONS[verb];
+  const answer = question ? await ask(question) : true;
+  if (answer === false) return;
   try {
-    await change(id, verb);
+    await (verb === "rollback" ? rollBack(id, answer) : change(id, verb));
   } catch (refusal) {
-    freshness.textContent = refusal.message;
-    return;
+    await ask({ heading: "It was not done", text: refusal.message, word: "Close" });
   }
   await refresh();
 }
 
-/** Ask in a dialog; true when the answer is yes. Escape is no. */
-function ask(heading, text, word) {
-  const dialog = document.getElementById("question");
-  document.getElementById("question-heading").textContent = heading;
-  document.getElementById("question-text").textContent = text;
-  const [yes, no] = ["yes", "no"].map((name) => document.getElementById(`question-${name}`));
-  yes.textContent = word;
-  dialog.returnValue = "";
-  yes.onclick = () => dialog.close("yes");
+/** Ask in a dialog: false for no, which Escape is too; else true, or the number where an amount is asked for. */
+function ask({ heading, text, word, amount }) {
+  const [dialog, title, said, yes, no, place, number] = [
+    "",
+    "-heading",
+    "-text",
+    "-yes",
+    "-no",
+    "-amount",
+    "-number",
+  ].map((name) => document.getElementById(`question${name}`));
+  [title.textContent, said.textContent, yes.textContent] = [heading, text, word];
+  place.hidden = !amount;
+  place.firstChild.textContent = amount ?? "";
+  number.value = "";
+  yes.onclick = () => (amount && !(number.value && number.checkValidity()) ? number.focus() : dialog.close("yes"));
   no.onclick = () => dialog.close("");
+  dialog.returnValue = "";
   dialog.showModal();
-  no.focus();
+  (amount ? number : no).focus();
   return new Promise((answer) => {
-    dialog.onclose = () => answer(dialog.returnValue === "yes");
+    dialog.onclose = () => answer(dialog.returnValue === "yes" && (!amount || Number(number.value)));
   });
 }
 

@@ -45,7 +45,7 @@ export function view(task, act, redraw) {
   ];
 }
 
-function heading({ line }, act) {
+function heading({ line, summary }, act) {
   const { id, mode, state } = line.status;
   const button = (verb, word) => make("button", { id: `do-${verb}`, type: "button", click: () => act(verb) }, word);
   const word = state === "open" ? mode : state;
@@ -61,6 +61,7 @@ function heading({ line }, act) {
       { class: "row" },
       !closed && (state === "paused" ? button("resume", "Resume") : button("pause", "Pause")),
       mode === "apprentice" && button("promote", "Let it choose"),
+      summary?.learned > 0 && button("rollback", "Roll back"),
     ),
   );
 }

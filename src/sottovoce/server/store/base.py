@@ -124,6 +124,17 @@ class Snapshot(NamedTuple):
     base: bool = False
 
 
+class Gap(NamedTuple):
+    """Entries of a task's journal that were rolled back: they are learned from no more."""
+
+    after: int
+    """The last place before it."""
+    until: int
+    """The last place of it."""
+    reports: int
+    """How many reports and rows had been learned from and are so no more; those of gaps that lie in it too."""
+
+
 class Unread(NamedTuple):
     """An entry of the journal that the learner could not read and left out."""
 
@@ -164,6 +175,10 @@ class Store(Protocol):
     # before `closed` and has no memo.
     def publish(self, task: int, publication: Publication, now: int, closed: int) -> None: ...
     def save(self, task: int, snapshot: Snapshot) -> None: ...
+    # All at once: a gap, which takes the place of those that begin in it, and what is served and resumed from now on.
+    def roll_back(
+        self, task: int, gap: Gap, snapshot: Snapshot, publication: Publication, now: int, closed: int
+    ) -> None: ...
     def leave_out(self, task: int, entries: Sequence[Unread]) -> None: ...  # count what could not be read, each once
 
     # Both read.
@@ -176,10 +191,11 @@ class Store(Protocol):
     ) -> list[Entry]: ...  # in order; of all tasks or one
     def entries_of(self, task: int, after: int) -> Iterator[Entry]: ...  # all of one task, read piece by piece
     def last(self, task: int | None = None) -> int: ...  # the newest place in the journal, or of this task; 0 if none
+    def gaps(self, task: int) -> list[Gap]: ...  # in order; they do not overlap
     def unread(self, task: int) -> int: ...  # how many entries were left out
     def publications(
         self, task: int, after: int = -1
-    ) -> list[Publication]: ...  # made after so many reports; the last has its body
+    ) -> list[Publication]: ...  # made after so many reports; the newest is the last, and has its body
     def snapshot(self, task: int, base: bool = False) -> Snapshot | None: ...  # the newest, or where replay starts
 
 

@@ -1,7 +1,8 @@
 """The embedded store: two SQLite files in one folder, write-ahead logged, no server and nothing to install.
 
 `journal.sqlite` is written by the web process alone and synced at every commit: an acknowledged report survives the
-loss of power. `learned.sqlite` is written by the learner alone; all of it can be computed again from the journal.
+loss of power. `learned.sqlite` is written by the learner alone; all of it can be computed again from the journal, but
+for the snapshot that replay starts from and for what was rolled back: these are synced too.
 """
 
 import contextlib
@@ -16,6 +17,7 @@ from pathlib import Path
 from sottovoce.server.store.base import (
     DAY_HOURS,
     Entry,
+    Gap,
     Journalled,
     Mode,
     Publication,
@@ -58,11 +60,15 @@ END;
 LEARNED = """
 CREATE TABLE IF NOT EXISTS publications (
   task INTEGER NOT NULL, learned INTEGER NOT NULL, version TEXT NOT NULL, body BLOB NOT NULL, memo BLOB NOT NULL,
-  superseded INTEGER NOT NULL, PRIMARY KEY (task, learned)
+  superseded INTEGER NOT NULL, PRIMARY KEY (task, learned, version)
 );
 CREATE TABLE IF NOT EXISTS snapshots (
   task INTEGER NOT NULL, learned INTEGER NOT NULL, seq INTEGER NOT NULL, published INTEGER NOT NULL,
   state BLOB NOT NULL, base INTEGER NOT NULL, PRIMARY KEY (task, base)
+);
+CREATE TABLE IF NOT EXISTS gaps (
+  task INTEGER NOT NULL, after_seq INTEGER NOT NULL, until_seq INTEGER NOT NULL, reports INTEGER NOT NULL,
+  PRIMARY KEY (task, after_seq)
 );
 CREATE TABLE IF NOT EXISTS unread (
   task INTEGER NOT NULL, seq INTEGER NOT NULL, error TEXT NOT NULL, PRIMARY KEY (task, seq)
@@ -76,6 +82,8 @@ INSERTED_AT_ONCE = 128
 SQLite prepares one for each number of rows, and keeps them."""
 ADD = "ON CONFLICT (task, hour, verdict) DO UPDATE SET reports = reports + excluded.reports"
 
+NEWEST_LAST = "ORDER BY superseded = 0, learned"
+SAVE = "INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?, ?, ?)"
 LONGEST_LOG = 2**16
 """Pages of four kilobytes: a quarter of a gigabyte."""
 READ = 4096
@@ -185,15 +193,31 @@ class SqliteStore:
     # --- the learner writes ------------------------------------------------------------------------------------------
 
     def publish(self, task: int, publication: Publication, now: int, closed: int) -> None:
-        older = (task, publication.learned)
-        before, useless = "task = ? AND learned < ?", "memo = x'' AND (superseded < ? OR version = '')"
+        with transaction(self._learned):
+            self._publish(task, publication, now, closed, "learned < ?", (publication.learned,))
+
+    def roll_back(
+        self, task: int, gap: Gap, snapshot: Snapshot, publication: Publication, now: int, closed: int
+    ) -> None:
         with transaction(self._learned) as run:
-            run(f"UPDATE publications SET superseded = ?, body = x'' WHERE superseded = 0 AND {before}", (now, *older))
-            run(f"DELETE FROM publications WHERE {before} AND {useless}", (*older, closed))
-            run("INSERT OR REPLACE INTO publications VALUES (?, ?, ?, ?, ?, ?)", (task, *publication))
+            run("DELETE FROM gaps WHERE task = ? AND after_seq >= ?", (task, gap.after))
+            run("INSERT INTO gaps VALUES (?, ?, ?, ?)", (task, *gap))
+            run(SAVE, (task, *snapshot))
+            self._publish(task, publication, now, closed, "true", ())
+        self._learned.execute("PRAGMA wal_checkpoint")  # syncs: nothing else says that it was rolled back
+
+    def _publish(
+        self, task: int, publication: Publication, now: int, closed: int, older: str, than: tuple[int, ...]
+    ) -> None:
+        """What is `older` is superseded, or forgotten."""
+        before, useless = f"task = ? AND {older}", "memo = x'' AND (superseded < ? OR version = '')"
+        run, which = self._learned.execute, (task, *than)
+        run(f"UPDATE publications SET superseded = ?, body = x'' WHERE superseded = 0 AND {before}", (now, *which))
+        run(f"DELETE FROM publications WHERE {before} AND {useless}", (*which, closed))
+        run("INSERT OR REPLACE INTO publications VALUES (?, ?, ?, ?, ?, ?)", (task, *publication))
 
     def save(self, task: int, snapshot: Snapshot) -> None:
-        self._learned.execute("INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?, ?, ?)", (task, *snapshot))
+        self._learned.execute(SAVE, (task, *snapshot))
         if snapshot.base:
             self._learned.execute("PRAGMA wal_checkpoint")  # syncs: what it stands for will be gone from the journal
 
@@ -237,12 +261,16 @@ class SqliteStore:
         )
         return found.fetchone()[0]
 
+    def gaps(self, task: int) -> list[Gap]:
+        wanted = "SELECT after_seq, until_seq, reports FROM gaps WHERE task = ? ORDER BY after_seq"
+        return [Gap._make(row) for row in self._learned.execute(wanted, (task,)).fetchall()]
+
     def unread(self, task: int) -> int:
         return self._learned.execute("SELECT count(*) FROM unread WHERE task = ?", (task,)).fetchone()[0]
 
     def publications(self, task: int, after: int = -1) -> list[Publication]:
         wanted = f"SELECT {', '.join(Publication._fields)} FROM publications"
-        rows = self._learned.execute(f"{wanted} WHERE task = ? AND learned > ? ORDER BY learned", (task, after))
+        rows = self._learned.execute(f"{wanted} WHERE task = ? AND learned > ? {NEWEST_LAST}", (task, after))
         return [Publication(*row) for row in rows.fetchall()]
 
     def snapshot(self, task: int, base: bool = False) -> Snapshot | None:

@@ -50,6 +50,8 @@ class LiveTask:
         self.news = News(task=row.number)
         self.prepared = asyncio.Event()
         """Set once there is something to serve, or the learner has failed."""
+        self.answered = asyncio.Event()
+        """Set when the learner has answered a wish to roll back."""
         self.broken = False
         """Did its learner fail?"""
         self.origins = frozenset(learning_of(self.contract).origins)
@@ -192,6 +194,7 @@ class LiveTask:
             changes=published.changes,
             state=news.state,
             unread=news.unread,
+            left_out=news.left_out,
             suspicious=news.suspicious,
             discarding=self.balance.discarding,
             set_aside=self.broken,
