@@ -11,14 +11,16 @@ import pytest
 from test_store import ids, report
 
 from serving import created, task_file
+from sottovoce.protocol.contract import DAY
 from sottovoce.report.describe import facts
 from sottovoce.server import logs
 from sottovoce.server.coordination import News, Wish
 from sottovoce.server.problems import Problem
-from sottovoce.server.store.base import Publication, Published, StoreFault
+from sottovoce.server.store.base import Publication, Published, StoreFault, Tally
 from sottovoce.server.store.sqlite import SqliteStore
 from sottovoce.server.store.thread import StoreThread
 from sottovoce.server.web.app import Application
+from sottovoce.server.web.history import History
 from sottovoce.server.web.hub import Hub
 
 
@@ -138,6 +140,43 @@ def test_more_than_the_disk_can_take_is_sent_back(tmp_path: Path, monkeypatch: p
         assert await thread.append([report(8), report(9)]) == [True, True]
 
     played(Watched(tmp_path), scene)
+
+
+# --- the history -----------------------------------------------------------------------------------------------------
+
+
+def test_refusals_that_the_disk_did_not_take_are_written_once_when_it_does(tmp_path: Path):
+    now, days = [1000.0 * DAY], []
+
+    class Full(Watched):
+        full = True
+
+        def tally(self, tallies):
+            if self.full:
+                raise StoreFault("the disk is full")
+            super().tally(tallies)
+
+        def thin(self, hourly, first):
+            days.append((hourly, first))
+
+    store = Full(tmp_path)
+
+    async def scene(thread: StoreThread) -> None:
+        history = History(thread, lambda: now[0])
+        history.refuse(1, "bad-gate", 2)
+        with pytest.raises(Problem):
+            await history.write()
+        now[0] += 3600
+        history.refuse(1, "bad-gate", 3)
+        store.full = False
+        for _ in range(2):
+            await history.write()
+        assert store.history(1) == [Tally(1, 24000, "bad-gate", 2), Tally(1, 24001, "bad-gate", 3)]
+        now[0] += DAY
+        await history.write()
+        assert days == [(24 * 998, 24 * 600), (24 * 999, 24 * 601)]  # once a day, in whole days
+
+    played(store, scene)
 
 
 # --- the hub ---------------------------------------------------------------------------------------------------------

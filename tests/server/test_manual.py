@@ -34,6 +34,9 @@ def test_the_manual_can_be_followed_from_the_first_line_to_the_last(tmp_path: Pa
         assert set(report) == {"ticket", "nonce", "gate", "payload"}
         assert (tmp_path / "fleet.json").exists()
         assert "will leave: 1 report; left: 2" in printed.getvalue()
+        kept = server.call("GET", "/v1/tasks/headline/overview", token="choose-your-own").json()
+        assert (kept["prediction"]["runs"], kept["prediction"]["followed"]) == (8, 20_000)
+        assert kept["expected"].startswith("predicted: about ")
     finally:
         namespace["device"].close()
         server.close()

@@ -126,6 +126,8 @@ test("a task is shown in light and dark, on a desk and on a phone, and can be re
       await page.evaluate(() => document.querySelectorAll("details").forEach((one) => (one.open = true)));
       assert.deepEqual(await page.evaluate(faint), []);
       assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width);
+      const cut = (all) => all.filter((one) => one.scrollWidth > one.clientWidth).length;
+      assert.equal(await page.locator(".scroll").evaluateAll(cut), 0); // no table has columns out of sight
       await page.goto(`${server}/dashboard#task/${other}`);
       await page.getByRole("img", { name: /^Weight of each feature/ }).waitFor();
       assert.deepEqual(wrong, []);

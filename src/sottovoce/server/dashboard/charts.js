@@ -109,10 +109,10 @@ export function overTime(width, slots, text) {
   return chart(width, height, text, ...grid, ...columns, ...labels);
 }
 
-/** The next number above this one that reads well on an axis: 1, 2, 5 or 10 times a power of ten; at least 2. */
+/** The next number above this one that reads well on an axis, as does its half; at least 2. */
 function nice(number) {
   const power = 10 ** Math.floor(Math.log10(number));
-  return Math.max(2, [1, 2, 5, 10].find((times) => times * power >= number) * power);
+  return Math.max(2, [1, 2, 3, 4, 5, 6, 8, 10].find((times) => times * power >= number) * power);
 }
 
 /** A figure that is drawn again when its width changes. */

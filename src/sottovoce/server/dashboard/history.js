@@ -50,8 +50,8 @@ function slot(start) {
   return {
     accepted: 0,
     refused: 0,
-    tick: hours ? local.format(time) : utcDay.format(time),
-    label: hours ? localDay.format(time) : utcDay.format(time),
+    tick: (hours ? local : utcDay).format(time),
+    label: (hours ? localDay : utcDay).format(time).replaceAll(" ", "\u00a0"),
   };
 }
 
