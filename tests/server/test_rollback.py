@@ -9,7 +9,8 @@ import jax
 import pytest
 from test_security import problem
 
-from serving import ARMS, MODEL, Server, created, honest, ticket_report, until
+from serving import ARMS, MODEL, TOKEN, Server, created, honest, ticket_report, until
+from sottovoce.cli import main
 from sottovoce.server.coordination import News, Wish
 from sottovoce.server.learn.folding import Fold
 from sottovoce.server.learn.process import Folds
@@ -179,13 +180,21 @@ def test_a_server_goes_back_serves_what_it_served_then_and_stays_there_after_a_k
         server.close()
 
 
-def test_tickets_that_were_handed_out_before_a_rollback_are_still_taken(live):
+def test_the_command_rolls_back_and_tickets_that_were_handed_out_before_are_still_taken(
+    live, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+):
     server = live.server
     contract = server.create(ARMS | {"id": "back"})
     tickets = server.tickets("back", 30)
     server.report("back", *(ticket_report(contract, ticket) for ticket in tickets[:20]))
     server.caught_up("back")
-    assert server.admin("POST", "/v1/tasks/back/rollback", {"learned": 0}).status == 200
+    words = ["sottovoce", "task", "rollback", "back", "--to", "0", "--server", f"http://127.0.0.1:{server.port}"]
+    monkeypatch.setattr("sys.argv", words)
+    monkeypatch.setenv("SOTTOVOCE_ADMIN_TOKEN", TOKEN)
+    with pytest.raises(SystemExit) as left:
+        main()
+    assert not left.value.code
+    assert "back is back at 0 reports; 20 are learned from no more" in capsys.readouterr().out
     assert server.summary("back")["estimates"][0]["reports"] == 0
     server.report("back", *(ticket_report(contract, ticket) for ticket in tickets[20:]))
     until(lambda: server.summary("back")["learned"] == 10)

@@ -96,9 +96,12 @@ def rollback(
 ) -> None:
     """Go back to an earlier state: what came later until now is learned from no more. This cannot be undone."""
     remote = _remote(server)
+    before = remote.summary(id).left_out
     remote.roll_back(id, to)
-    summary = remote.summary(id)
-    say(f"{id} is back at {to:,} reports; {summary.left_out:,} are learned from no more", wrap=False)
+    if gone := remote.summary(id).left_out - before:
+        say(f"{id} is back at {to:,} reports; {gone:,} are learned from no more", wrap=False)
+    else:
+        say(f"{id} is on its way back; `sottovoce task show {id}` says when it is there", wrap=False)
 
 
 @task.command()

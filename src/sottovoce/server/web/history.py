@@ -4,8 +4,9 @@ The store counts what is accepted together with the reports themselves. What is 
 once a second, so that a refusal costs no write of its own; a crash loses the refusals of the last second.
 """
 
+import asyncio
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from sottovoce.server.store.base import DAY_HOURS, Tally, hour_of
 from sottovoce.server.store.thread import StoreThread
@@ -29,6 +30,12 @@ class History:
 
     def refuse(self, task: int, verdict: str, reports: int) -> None:
         self._refused[task, hour_of(self._clock()), verdict] += reports
+
+    async def keep(self, insist: Callable[..., Awaitable[None]]) -> None:
+        """For as long as the server runs; `insist` tries again where the disk has a fault."""
+        while True:
+            await asyncio.sleep(WRITE_SECONDS)
+            await insist("history", self.write)
 
     async def write(self) -> None:
         """What has been refused since the last time; and once a day what is old becomes shorter."""

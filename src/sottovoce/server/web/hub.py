@@ -18,10 +18,10 @@ from sottovoce.protocol.wire import ModelReports, Prediction, TicketReports, Ver
 from sottovoce.server.coordination import ChildLearner, News, Wish
 from sottovoce.server.logs import log
 from sottovoce.server.metrics import Metrics
-from sottovoce.server.problems import Problem, not_ready
+from sottovoce.server.problems import Problem
 from sottovoce.server.store.base import Entry, Store, Tally, TaskRow
 from sottovoce.server.store.thread import StoreThread
-from sottovoce.server.web.history import WRITE_SECONDS, History
+from sottovoce.server.web.history import History
 from sottovoce.server.web.retention import RETENTION_SECONDS, Retention
 from sottovoce.server.web.task import LiveTask
 from sottovoce.server.web.tokens import TokenDesk
@@ -66,7 +66,7 @@ class Hub:
             "retention": self._keep_retention(),
             "forgetting": self._keep_forgetting(),
             "tidying": self._keep_tidy(),
-            "history": self._keep_history(),
+            "history": self._history.keep(self._insist),
         }
         self._work = [asyncio.create_task(one, name=name) for name, one in work.items()]
         for one in self._work:
@@ -135,8 +135,8 @@ class Hub:
             await self._thread.run(self._store.predict, task.row.number, kept)
             task.row = task.row._replace(prediction=kept)
 
-    async def roll_back(self, task: LiveTask, learned: int) -> None:
-        """To the state after so many reports: what came later is learned from no more. There is no way back."""
+    async def roll_back(self, task: LiveTask, learned: int) -> bool:
+        """To the state after so many reports: what came later is learned from no more. Is it done, or only begun?"""
         base = await self._thread.run(self._store.snapshot, task.row.number, True)
         first, last, before = base.learned if base else 0, task.news.learned - 1, task.news.left_out
         if task.broken or not first <= learned <= last:
@@ -146,9 +146,8 @@ class Hub:
         self._learner.ask(Wish(task.row.number, learned))
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(task.answered.wait(), PREPARING_SECONDS)
-        if task.news.left_out == before:
-            raise not_ready("the learner has not gone back yet; look again later", int(PREPARING_SECONDS))
-        log("rolled back", logging.WARNING, task=task.contract.id, learned=learned)
+        log("rolled back", logging.WARNING, task=task.contract.id, learned=learned, done=task.news.left_out > before)
+        return task.news.left_out > before
 
     async def history(self, task: LiveTask) -> list[Tally]:
         return await self._thread.run(self._store.history, task.row.number)
@@ -201,6 +200,7 @@ class Hub:
             self.metrics.learned.labels(id).set(task.news.learned)
             self.metrics.published.labels(id).set(task.news.published)
             self.metrics.changes.labels(id).set(task.published.changes if task.ready else 0)
+            self.metrics.left_out.labels(id).set(task.news.left_out)
             self.metrics.unread.labels(id).set(task.news.unread)
             self.metrics.suspicious.labels(id).set(task.news.suspicious)
             self.metrics.discarding.labels(id).set(task.balance.discarding)
@@ -273,11 +273,6 @@ class Hub:
                         await self._thread.probe()
                 else:
                     await self._insist("tidying", asyncio.to_thread, store.tidy)
-
-    async def _keep_history(self) -> None:
-        while True:
-            await asyncio.sleep(WRITE_SECONDS)
-            await self._insist("history", self._history.write)
 
     async def _keep_retention(self) -> None:
         """Look for reports that are older than their task keeps them."""

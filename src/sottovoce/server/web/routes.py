@@ -68,7 +68,7 @@ ROUTES = (
     Route("POST", f"{TASK}/resume", handlers.resume, "Take reports again", wire.TaskStatus, admin=True),
     Route("POST", f"{TASK}/promote", handlers.promote, "Let an apprentice choose", wire.TaskStatus, admin=True),
     Route("POST", f"{TASK}/rollback", handlers.roll_back, "Learn no more from what came after so many reports",
-          wire.TaskStatus, takes=(wire.Rollback,), admin=True, problems=("not-ready",)),
+          wire.TaskStatus, takes=(wire.Rollback,), admin=True, others={202: "It has begun; the summary says the rest"}),
     Route("POST", f"{TASK}/warm", handlers.warm, "Consented data, in the clear, before the first report", wire.Kept,
           takes=(wire.WarmRows,), admin=True, problems=("wrong-kind", "too-late", "not-ready")),
     Route("GET", f"{TASK}/admission-key", handlers.admission_key, "What the app signs admission tokens with",
