@@ -19,7 +19,8 @@ from sottovoce.server.store import open_store
 from sottovoce.server.store.base import Entry, Journalled, Store, StoreFault, TaskRow
 from sottovoce.server.store.sqlite import SqliteStore
 
-KINDS = {"tickets": ARMS, "model": MODEL}
+KINDS = {"tickets": ARMS, "model": MODEL, "refreshed": MODEL | {"learner": "linucb"}}
+"""The last one changes its state when it publishes."""
 
 
 @pytest.fixture(autouse=True)
@@ -70,6 +71,7 @@ def test_what_is_rolled_back_is_as_if_it_had_never_come(store: Store, kind: str)
         assert learning.catch_up()[-1].learned == numbers.stop
     news = answered(learning, row, 45)
     assert (news.learned, news.published, news.left_out) == (45, 45, 35)
+    assert replay(store, row) == news.state
     newest = store.publications(row.number)[-1]
     assert (newest.learned, newest.superseded) == (45, 0)
     killed = Folds(store)
