@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from sottovoce.admin.describe import facts, learned, state_of
+from sottovoce.admin.describe import facts, gain_words, learned, state_of
 from sottovoce.admin.remote import TOKEN, Remote
 from sottovoce.admin.warm import load_answers, send_answers
 from sottovoce.catalogue.resolve import contract_of
@@ -166,3 +166,6 @@ def print_learned(summary: Summary, rows: list[dict[str, Any]]) -> None:
         table.min_width = len(title)
         say()
         say(table)
+    if summary.gain:
+        say()
+        say(gain_words(summary.gain))

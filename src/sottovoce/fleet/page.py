@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from sottovoce.admin.describe import gain_words
 from sottovoce.catalogue.task import learning_of
 from sottovoce.fleet.people import Band
 from sottovoce.fleet.run import FleetResult
@@ -37,7 +38,7 @@ def page_of(runs: list[TaskRun]) -> str:
         "server over HTTP. The server saw private reports only.</p>"
         f"<figure>{svg_of(draw(runs))}</figure>"
         "<p class='note'>Regret: what was lost against always choosing the best action. Band: 99 of 100 single runs of "
-        "the simulator in the same world end inside it.</p>"
+        "the simulator in the same world, where nobody is held out, end inside it.</p>"
         + _table("Regret and its price", RESULT, [_result_row(run) for run in runs], words=2)
         + "".join(_learned(run) for run in runs)
         + footer()
@@ -87,7 +88,8 @@ def _result_row(run: TaskRun) -> list[str]:
 def _learned(run: TaskRun) -> str:
     title = f"What {run.contract.id} learned from {run.summary.learned:,} reports"
     cells = [[cell(value) for value in row.values()] for row in run.rows]
-    return _table(title, list(run.rows[0]), cells) if cells else ""
+    gain = f"<p>{html.escape(gain_words(run.summary.gain))}</p>" if run.summary.gain else ""
+    return (_table(title, list(run.rows[0]), cells) if cells else "") + gain
 
 
 def _table(title: str, columns: Sequence[str], rows: list[list[str]], words: int = 1) -> str:
