@@ -26,7 +26,9 @@ from sottovoce.protocol.permits import coin_of
 GOLDEN = json.loads((Path(__file__).parent.parent / "golden" / "holdout.json").read_text("utf-8"))
 SHARE = 0.2
 CONTRACT = contextual(holdout=HoldoutShare(share=SHARE), privacy=Privacy(epsilon=4.0, lifetime=1e5))
-GENEROUS = Limits(lifetime=1e5)
+LOUD = contextual(holdout=HoldoutShare(share=SHARE), privacy=Privacy(epsilon=8.0, lifetime=1e5))
+"""Its payloads have two bytes, and a level takes one."""
+GENEROUS = Limits(epsilon=8.0, lifetime=1e5)
 BLUE = 2
 """The app's own choice; the pretended model gives all actions the same score, and the first is chosen."""
 
@@ -85,7 +87,7 @@ def test_a_report_that_measures_is_the_bytes_written_down(case: dict[str, Any]):
 
 def test_the_coin_decides_who_gets_the_baseline_and_every_report_costs_and_measures_the_same():
     """400 decisions. That one of the three purposes has none of them: 2e-39."""
-    server = Server(CONTRACT)
+    server = Server(LOUD)
     clock = Clock()
     mine = device(server, 400, clock)
     made = [mine.choose(PERSON, baseline=BLUE) for _ in range(400)]
@@ -97,8 +99,9 @@ def test_the_coin_decides_who_gets_the_baseline_and_every_report_costs_and_measu
     found = purposes(reports)
     assert set(found) == {"baseline", "choice", "learning"}
     assert [one.action for one in made] == [BLUE if purpose == "baseline" else 0 for purpose in found]
-    assert {row.epsilon for row in waiting} == {4.0}
-    assert mine.budget().spent == pytest.approx(1600)
+    assert {row.epsilon for row in waiting} == {8.0}
+    assert mine.budget().spent == pytest.approx(3200)
+    assert {len(from_text(row.report["payload"])) for row in waiting} == {2}
     assert len({len(json.dumps(row.report)) for row in waiting}) == 1
     clock.now += 2 * 3600
     assert mine.send().acknowledged == 400

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from test_deadlines import NOW, modelled, permit_of, ticketed, verdict
 
-from serving import ARMS, MODEL, TOKEN, Held, committing, contract, created, honest, model_report, new_nonces
+from serving import HELD_ARMS, HELD_MODEL, TOKEN, Held, committing, contract, created, honest, model_report, new_nonces
 from sottovoce.admin.describe import facts, gain_words
 from sottovoce.admin.remote import Remote
 from sottovoce.catalogue.resolve import contract_of
@@ -33,8 +33,6 @@ from sottovoce.server.web.gain import gain_of
 from sottovoce.server.web.task import LiveTask
 
 Fold = functools.partial(FoldWithSecret, secret=b"of the server")
-HELD_ARMS: dict[str, Any] = ARMS | {"id": "held-arms", "holdout": {"share": 0.2, "baseline": "b"}}
-HELD_MODEL: dict[str, Any] = MODEL | {"id": "held-model", "holdout": {"share": 0.25}}
 
 
 def measuring_report(task: LiveTask, held: Held, reward: float, gate: int = 0) -> dict[str, Any]:
@@ -211,13 +209,13 @@ def test_a_holdout_that_cannot_work_is_refused(changes: dict[str, Any], said: st
 @pytest.mark.parametrize("file", [HELD_ARMS, HELD_MODEL], ids=lambda file: file["id"])
 def test_people_with_devices_measure_the_gain_and_everybody_is_told_the_same(live, file: dict[str, Any]):
     """500 people. The range misses the gain of one stream in twenty at most; here it is twice as wide, for 1e-6."""
-    address = f"http://127.0.0.1:{live.server.port}"
-    known = live.server.create(file)
-    result = run_fleet(address, file["id"], 500, seed=3, lockstep=False, connections=2)
+    address, task = f"http://127.0.0.1:{live.server.port}", f"{file['id']}-of-people"
+    known = live.server.create(file | {"id": task})
+    result = run_fleet(address, task, 500, seed=3, lockstep=False, connections=2)
     assert result.acknowledged == 500
-    live.server.caught_up(file["id"])
+    live.server.caught_up(task)
     remote = Remote(address, TOKEN)
-    gain = remote.summary(file["id"]).gain
+    gain = remote.summary(task).gain
     assert gain is not None
     assert gain.low is not None
     assert gain.high is not None
@@ -229,9 +227,9 @@ def test_people_with_devices_measure_the_gain_and_everybody_is_told_the_same(liv
     held_out = 250 if file is HELD_MODEL else 100
     assert gain.aside == pytest.approx(held_out, abs=4.9 * 11.2)
     page = live.server.call("GET", "/metrics").body.decode()
-    (told,) = re.findall(rf'sottovoce_gain{{of="difference",task="{file["id"]}"}} (\S+)', page)
+    (told,) = re.findall(rf'sottovoce_gain{{of="difference",task="{task}"}} (\S+)', page)
     assert float(told) == pytest.approx(gain.difference)
-    said = dict(facts(known, remote.status(file["id"]), remote.summary(file["id"])))
+    said = dict(facts(known, remote.status(task), remote.summary(task)))
     assert "holdout" in said
     assert f"{500 - gain.aside} learned from" in said["progress"]
     assert f"gain {gain.difference:.3f}" in gain_words(gain)

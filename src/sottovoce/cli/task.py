@@ -160,7 +160,8 @@ def _print_task(remote: Remote, id: str) -> None:
 def print_learned(summary: Summary, rows: list[dict[str, Any]]) -> None:
     """What the server has learned: what `admin.describe.learned` gave."""
     if rows:
-        title = f"Learned from {summary.reports:,} private reports"
+        aside = summary.gain.aside if summary.gain else 0
+        title = f"Learned from {summary.reports - aside:,} private reports"
         first, *numbers = rows[0]
         table = table_of(title, words(first), *numbers, rows=[[cell(value) for value in row.values()] for row in rows])
         table.min_width = len(title)

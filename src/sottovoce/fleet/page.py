@@ -86,7 +86,8 @@ def _result_row(run: TaskRun) -> list[str]:
 
 
 def _learned(run: TaskRun) -> str:
-    title = f"What {run.contract.id} learned from {run.summary.learned:,} reports"
+    aside = run.summary.gain.aside if run.summary.gain else 0
+    title = f"What {run.contract.id} learned from {run.summary.learned - aside:,} reports"
     cells = [[cell(value) for value in row.values()] for row in run.rows]
     gain = f"<p>{html.escape(gain_words(run.summary.gain))}</p>" if run.summary.gain else ""
     return (_table(title, list(run.rows[0]), cells) if cells else "") + gain
