@@ -140,8 +140,8 @@ class Device:
                 return self._unreported(action, problem)
             if version is None or permit is None:
                 return self._unreported(action, problem or silent)
-            raw = context[action].tolist() if purpose == "learning" else []
-            return self._promised(action, permit, version, raw, problem)
+            kept = [] if purpose != "learning" else answers.kept_of(self._network.models[version], context, action)
+            return self._promised(action, permit, version, kept, problem)
 
     def _choose_by_ticket(self, offers: ByTicket) -> Decision:
         asked = False
