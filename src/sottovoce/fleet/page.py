@@ -33,12 +33,13 @@ def page_of(runs: list[TaskRun]) -> str:
     """The whole page; it needs nothing else."""
     heading = "Sottovoce: devices answer in private, the server learns"
     people = sum(run.result.people for run in runs)
+    nobody = "; it holds nobody out" if any(run.summary.gain for run in runs) else ""
     body = (
         f"<h1>{heading}</h1><p class='lead'>{people:,} simulated people, each with a real device, against a real "
         "server over HTTP. The server saw private reports only.</p>"
         f"<figure>{svg_of(draw(runs))}</figure>"
         "<p class='note'>Regret: what was lost against always choosing the best action. Band: 99 of 100 single runs of "
-        "the simulator in the same world, where nobody is held out, end inside it.</p>"
+        f"the simulator in the same world end inside it{nobody}.</p>"
         + _table("Regret and its price", RESULT, [_result_row(run) for run in runs], words=2)
         + "".join(_learned(run) for run in runs)
         + footer()

@@ -68,26 +68,17 @@ def publication_of(
     contract: Contract, secret: bytes, learner: Complete, state: Any, count: int, done: bool, said: Said
 ) -> Publication:
     """What offers are made from after so many reports, until the next publication."""
-    key, changes = publication_key(secret, contract.id, count), learner.changes(state)
-    arms, measured, aside = said
+    key, arms = publication_key(secret, contract.id, count), said.arms
+    told: dict[str, Any] = {"changes": learner.changes(state), "measured": said.measured, "aside": said.aside}
     if isinstance(contract.offers, ByModel):
-        return _model(
-            contract.offers.model,
-            learner,
-            state,
-            count,
-            key,
-            Published(changes=changes, measured=measured, aside=aside),
-        )
+        return _model(contract.offers.model, learner, state, count, key, Published(**told))
     if done:
         published = Published(done=True, recommendation=recommended(learner.recommend(state)), estimates=arms)
     else:
         wanted = 2 ** (2 * learning_of(contract).publish_every - 1).bit_length()
         pool = _pool(learner, state, key, int(np.clip(wanted, *POOL)))
         contexts = _contexts(learner, len(arms))
-        published = Published(
-            offers=pool, estimates=arms, contexts=contexts, changes=changes, measured=measured, aside=aside
-        )
+        published = Published(offers=pool, estimates=arms, contexts=contexts, **told)
     return Publication(count, "", msgspec.msgpack.encode(published), b"", 0)
 
 

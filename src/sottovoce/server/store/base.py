@@ -15,8 +15,8 @@ Mode = Literal["live", "apprentice"]
 WARM = -1
 """The gate of consented data in the clear."""
 MEASURES = {b"the baseline": 0, b"the choice": 1}
-"""The contexts of reports that measure in a holdout, and the place of their mean. No learner needs to understand them;
-others are longer or a multiple of eight bytes long."""
+"""The contexts of reports that measure in a holdout, and the places of their sums. All other contexts, versions and
+memos of offers, are a multiple of eight bytes long."""
 GRACE = 3600
 """Seconds beyond the latest honest moment in which a report is still taken."""
 

@@ -37,7 +37,7 @@ def gain_of(contract: Contract, published: Published) -> Gain | None:
     )
 
 
-def gains(gain: Gain | None) -> Iterator[tuple[str, float]]:
+def watched(gain: Gain | None) -> Iterator[tuple[str, float]]:
     """The numbers to watch, by name: the difference and the ends of its range, as far as they are known."""
     for name in ("difference", "low", "high"):
         if gain and (value := getattr(gain, name)) is not None:

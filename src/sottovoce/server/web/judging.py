@@ -30,9 +30,10 @@ class Judge:
     """The rules of one task. A report may answer a model for `open_for` seconds after the next model came."""
 
     def __init__(self, row: TaskRow, permits: PermitOffice) -> None:
-        self._task, self._permits, self._open_for = row.number, permits, open_seconds(row.contract)
-        self._mechanisms, self._measuring = mechanisms_of(row.contract), measuring_of(row.contract)
-        self._holdout, self._tickets = holdout_of(row.contract), learning_of(row.contract).holdout
+        contract = row.contract
+        self._task, self._permits, self._open_for = row.number, permits, open_seconds(contract)
+        self._mechanisms, self._measuring = mechanisms_of(contract), measuring_of(contract)
+        self._holdout, self._tickets = holdout_of(contract), learning_of(contract).holdout
         self._versions: dict[str, int] = {}
         """Versions that reports may name, and when each was superseded (0: not yet)."""
 
