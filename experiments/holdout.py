@@ -4,7 +4,7 @@
     python experiments/holdout.py --quick    a short look, to see that it works
 
 A known world: a reward of 1 comes with probability 0.5 for the baseline and 0.6 for the learned choice, else 0. Of the
-people 0.1 get the baseline; with a model as many again measure the choice, with tickets all others do. Reports have the
+people 0.1 get the baseline; with features as many again measure the choice, without all others do. Reports have the
 law of the devices' reports, and the range is the server's. It is looked at whenever 1 % more people have come.
 """
 
@@ -28,12 +28,12 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="20 streams of 20,000 people")
     streams, people = (20, 20_000) if parser.parse_args().quick else (1000, 100_000)
     print("| " + " | ".join(COLUMNS) + " |\n|" + " --- |" * len(COLUMNS), flush=True)
-    for task, measuring in (("model", SHARE), ("tickets", 1 - SHARE)):
+    for task, measuring in (("with features", SHARE), ("without", 1 - SHARE)):
         for epsilon in EPSILONS:
             found = [stream(levels(Interval(), Budget(epsilon)), measuring, people, seed) for seed in range(streams)]
             seen, missed = np.array([one[0] for one in found]), sum(one[1] for one in found)
             middle, most = (f"{number:,.0f}" for number in np.quantile(seen, [0.5, 0.9], method="higher"))
-            wrong = f"{missed} of {streams} (at most {clopper_pearson(missed, streams, 0.025)[1]:.1%})"
+            wrong = f"{missed} of {streams} (at most {100 * clopper_pearson(missed, streams, 0.025)[1]:.1f} %)"
             print(f"| {task} | {epsilon:g} | {middle} | {most} | {wrong} |", flush=True)
 
 
