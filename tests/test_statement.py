@@ -14,6 +14,7 @@ import yaml
 from serving import task_file
 from sottovoce.catalogue.resolve import contract_of
 from sottovoce.catalogue.task_file import load_task_file
+from sottovoce.client.terms import EXTENSIONS
 from sottovoce.privacy.mechanisms import MECHANISMS
 from sottovoce.protocol.budget import Budget
 from sottovoce.protocol.wire import ModelReport, TicketReport
@@ -79,7 +80,9 @@ def test_a_bound_in_odds_is_never_rounded_down(epsilon: float):
         assert right <= float(odds.even_guess(spent).rstrip("\u00a0%")) / 100 <= right + 0.001
 
 
-def test_a_new_field_of_a_report_or_a_new_mechanism_must_be_explained():
+def test_a_new_field_of_a_report_a_new_mechanism_or_extension_must_be_explained():
+    assert set(EXTENSIONS) <= set(words.EXTENSIONS)
+    assert "signed by the app's own" in as_markdown(facts_of(contract_of(task_file(admission="signed"))))
     fields = {*ModelReport.__struct_fields__, *TicketReport.__struct_fields__}
     assert fields == set(words.WIRE)
     manual = (ROOT / "docs" / "privacy.md").read_text("utf-8")

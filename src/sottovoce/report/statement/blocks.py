@@ -1,6 +1,6 @@
 """A text of headings, paragraphs, lists and tables, as Markdown for a terminal and as HTML for a page.
 
-Words between backticks are names, as in Markdown; nothing else is markup.
+Words between backticks are names, as in Markdown, and e^x is a power; nothing else is markup.
 """
 
 import html
@@ -118,4 +118,5 @@ def _html(block: Block) -> str:
 
 
 def _inline(text: str) -> str:
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text))
+    named = re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text))
+    return re.sub(r"\be\^(\w+)", r"e<sup>\1</sup>", named)

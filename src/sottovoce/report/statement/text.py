@@ -14,12 +14,8 @@ from sottovoce.report.statement.facts import Allowance, Facts
 from sottovoce.report.terms import choices, size, spelled, values
 
 STYLE = """<style>
-.verdict { font-size: 1.15rem; line-height: 1.45; font-weight: 600; margin: .6rem 0 .8rem; }
+p.verdict { margin: .8rem 0; padding: .2rem 1rem; background: none; font-size: 1.1rem; font-weight: 600; }
 dt { font-weight: 600; margin-top: .5rem; } dd { margin: 0 0 0 1rem; } p, li, dd { max-width: 46rem; }
-code { overflow-wrap: anywhere; } h1 { overflow-wrap: break-word; }
-@media (max-width: 480px) {
-  main { padding: 1.2rem 1rem 3rem; } th, td { padding: .4rem .3rem; font-size: .8rem; white-space: normal; }
-}
 </style>"""
 """What this page needs besides the style of all pages."""
 
@@ -50,8 +46,8 @@ def verdict(facts: Facts) -> list[str]:
     ever = facts.lifetime
     reports = "the one report" if ever.reports == 1 else f"all {ever.reports:,} reports"
     lead = (
-        "Data is made private on the device, and nobody has to be trusted for that, the server included. From "
-        f"{reports} that a device may ever send together ({ever.limit}), {odds.in_words(ever.limit)}."
+        "Data is made private on the device before it leaves, so neither the server nor who runs it has to be trusted. "
+        f"From {reports} that a device may ever send together ({ever.limit}), {odds.in_words(ever.limit)}."
     )
     noiseless = f" The {facts.warm:,} rows that the task started from have no such protection." if facts.warm else ""
     return [f"From one report ({facts.promise}), {odds.in_words(facts.promise)}.", lead + noiseless]
@@ -89,11 +85,7 @@ def _promised(facts: Facts) -> Iterator[Block]:
             for name, (spent, reports) in every
         ],
     )
-    yield (
-        "Odds: by which factor the odds of any two things that may be true of the sender change at most. Even guess: "
-        "how often a guess between two equally likely things is right at most. 1 in 100: how likely something becomes "
-        "at most that was held for one in a hundred."
-    )
+    yield Terms(words.COLUMNS)
     if odds.factor(facts.lifetime.limit) == odds.UNBOUNDED:
         yield (
             f"Above epsilon {LARGEST_EPSILON:g} the bound is too large to protect anybody. What stands against "
@@ -122,7 +114,7 @@ def _leaving(facts: Facts) -> Iterator[Block]:
     yield Terms([(f"`{name}`", words.WIRE[name].format(size=length)) for name in report_fields(facts)])
     yield "Around it the server sees:"
     around = [(name, text.format(delay=spelled(contract.delay))) for name, text in words.CONNECTION]
-    yield Terms(around + [words.ADMISSION] * ("admission" in contract.extensions))
+    yield Terms(around + [(f"`{name}`", words.EXTENSIONS[name]) for name in sorted(contract.extensions)])
 
 
 def report_fields(facts: Facts) -> tuple[str, ...]:

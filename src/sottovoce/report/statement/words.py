@@ -8,6 +8,13 @@ MECHANISMS = {
 }
 """As in docs/privacy.md, which has the proofs."""
 
+COLUMNS = (
+    ("odds", "by which factor the odds of any two things that may be true of the sender change at most."),
+    ("even guess", "how often a guess between two equally likely things is right at most."),
+    ("1 in 100", "how likely something becomes at most that was held for one in a hundred."),
+)
+"""Of the table of budgets."""
+
 WIRE = {
     "permit": "what the report answers: bytes that the server signed, worth one report. The server can recognise it, "
     "and so know when and from which address it was fetched.",
@@ -32,11 +39,13 @@ CONNECTION = (
 )  # fmt: skip
 """What is seen around a report."""
 
-ADMISSION = (
-    "admission token",
-    "this task wants one with each request for permits or tickets; the app's own server signed it. Who signs and who "
-    "learns are then two parties that must not compare notes (docs/admission.md).",
-)
+EXTENSIONS = {
+    "admission": "this task wants an admission token with each request for permits or tickets, signed by the app's own "
+    "server. Who signs and who learns could find out together whose report it is (docs/admission.md).",
+    "holdout": "in a declared share of decisions this task measures what learning gains. Those report the reward "
+    "alone, at the same epsilon and length, and the server knows which they are.",
+}
+"""What each extension of a contract adds to what the server sees."""
 
 PERMITS = (
     "The server can tell that a report and the request for its permit belong together. Permits that were fetched in "
