@@ -4,6 +4,7 @@ import asyncio
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -112,6 +113,17 @@ def test_the_same_question_has_the_same_answer_and_one_report_until_it_is_tracke
     assert len(list((provider._devices._root).glob("*/device.sqlite"))) == 2
 
 
+def test_evaluations_at_the_same_time_are_one_decision(start: Start):
+    provider, client = start()
+    threads = [threading.Thread(target=client.get_string_details, args=("headline", "a", context())) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    with provider._devices.of("ada@example.org", "arms") as device:
+        assert device.stats()["promised"] == 1
+
+
 def test_without_budget_or_consent_the_flag_has_its_default_and_says_why(start: Start):
     provider, client = start()
     for _ in range(2):
@@ -142,7 +154,8 @@ def test_a_task_that_is_paused_still_answers_with_what_it_knows(live, start: Sta
     live.server.admin("POST", "/v1/tasks/model/pause")
     try:
         with provider._devices.of("ada@example.org", "model") as device:
-            device._network.ask_status(time.time())  # it does so by itself after half a minute
+            provider._devices._options["transport"]._kept.clear()  # as after half a minute
+            device._network.ask_status(time.time())
         found = client.get_object_details("layout", {"columns": 1}, context(age=2.0))
         assert (found.error_code, found.reason) == (None, Reason.STALE)
         assert not found.flag_metadata["reported"]

@@ -2,11 +2,12 @@
 
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from serving import free_port, until
-from sottovoce.client import Devices, Limits
+from sottovoce.client import Devices, Http, Limits
 from sottovoce.client import people as people_module
 from sottovoce.protocol.errors import Unreachable
 
@@ -94,3 +95,33 @@ def test_the_folders_name_nobody(live, tmp_path: Path):
     assert elsewhere.folder_of("ada@example.org") != devices.folder_of("ada@example.org")
     assert not [file for file in tmp_path.rglob("*") if file.is_file() and b"ada@example" in file.read_bytes()]
     assert not list(tmp_path.rglob("*ada*"))
+
+
+def test_what_is_the_same_for_everybody_is_asked_for_once_and_stays_new(
+    live, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """A person who comes back after a long time chooses by the newest model, and has a permit."""
+    asked: list[str] = []
+    request = Http.request
+
+    def noted(self: Http, method: str, path: str, *rest: Any) -> Any:
+        asked.append(f"{method} {path.split('/')[-1]}")
+        return request(self, method, path, *rest)
+
+    monkeypatch.setattr(Http, "request", noted)
+    devices = devices_of(live, tmp_path)
+    for number in range(5):
+        with devices.of(f"person {number}", "model") as device:
+            assert device.choose({"age": 30.0}).reported
+    assert (asked.count("GET contract"), asked.count("GET model")) == (1, 2)  # `model` is the task, and its model
+    assert asked.count("POST permits") == 5
+    devices.close()
+    live.server.report("model", *live.server.model_reports(live.model, 25))
+    before = device._network.newest
+    until(lambda: live.server.version("model") not in ("", before))
+    newest = live.server.version("model")
+    devices = devices_of(live, tmp_path)
+    with devices.of("person 0", "model") as device:
+        assert device._network.newest == newest
+        assert device.choose({"age": 30.0}).reported
+    devices.close()

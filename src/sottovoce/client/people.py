@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 from sottovoce.client.background import Background
 from sottovoce.client.device import Device
 from sottovoce.client.http import Http
+from sottovoce.client.shared import Shared
 from sottovoce.client.vault import FILE, Vault
 
 KEY = "key"
@@ -49,6 +50,8 @@ class _Held:
 class Devices:
     """The devices of many people, all of one server. Thread-safe. `options` are those of `Device`.
 
+    They share their connections, and what is the same for everybody: contract, status and model.
+
     >>> devices = Devices("https://learn.example", "./people", limits=Limits())      # doctest: +SKIP
     >>> with devices.of("ada", "headline") as device:                                 # doctest: +SKIP
     ...     decision = device.choose()
@@ -56,13 +59,15 @@ class Devices:
 
     def __init__(self, server: str, folder: str | Path, **options: Any) -> None:
         self._server, self._root = server.rstrip("/"), Path(folder)
-        self._options: dict[str, Any] = {"transport": Http(self._server)} | options
+        self._options: dict[str, Any] = options | {"transport": Shared(options.get("transport") or Http(self._server))}
         self._root.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._key = _secret(self._root / KEY)
         self._lock = threading.Lock()
         self._held: OrderedDict[Place, _Held] = OrderedDict()
-        self._busy = {place for file in self._root.glob(f"*/{FILE}") for place in self._joined(file.parent)}
+        self._busy: set[Place] = set()
         """Where something may wait to be sent."""
+        self._looked = False
+        """Were the folders of an earlier start looked through?"""
         self._background = Background(self.send, "of many people")
 
     @contextmanager
@@ -98,13 +103,19 @@ class Devices:
                 device.opt_in()
 
     def opted_out(self, person: str) -> bool:
+        """Does this person report nothing?"""
         return (self._root / self.folder_of(person) / REFUSED).exists()
 
     def send(self, *, force: bool = False) -> int:
         """Send what is due for everybody, as `Device.send` does; how many devices still have something to send."""
+        if not self._looked:
+            self._looked = True
+            found = [place for file in self._root.glob(f"*/{FILE}") for place in self._joined(file.parent)]
+            with self._lock:
+                self._busy.update(found)
         with self._lock:
-            busy = list(self._busy)
-        for place in busy:
+            visited = self._busy | self._held.keys()  # those that are open stay up to date
+        for place in visited:
             try:
                 with self._at(place) as device:
                     with self._lock:
@@ -157,6 +168,7 @@ class Devices:
         device = Device(self._server, place.task, folder=folder, **self._options)
         if (folder / REFUSED).exists():
             device.opt_out()
+        device.send()  # it may have been closed for long: what is due leaves, and the newest model comes
         return device
 
     def _take_idle(self) -> list[Device]:
@@ -175,10 +187,10 @@ class Devices:
 
 
 def _secret(file: Path) -> bytes:
-    """The secret in this file, made at the first start."""
-    try:
-        with os.fdopen(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as new:
+    """The secret in this file, made at the first start, whole or not at all."""
+    if not file.exists():
+        half = file.with_suffix(".new")
+        with os.fdopen(os.open(half, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "wb") as new:
             new.write(secrets.token_bytes(32))
-    except FileExistsError:
-        pass
+        half.rename(file)
     return file.read_bytes()

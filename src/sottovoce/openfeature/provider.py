@@ -16,12 +16,7 @@ from typing import Any, NamedTuple
 
 from openfeature.evaluation_context import EvaluationContext
 from openfeature.event import ProviderEventDetails
-from openfeature.exception import (
-    ErrorCode,
-    FlagNotFoundError,
-    GeneralError,
-    ProviderNotReadyError,
-)
+from openfeature.exception import ErrorCode, FlagNotFoundError, GeneralError, ProviderNotReadyError
 from openfeature.flag_evaluation import FlagResolutionDetails, Reason
 from openfeature.provider import AbstractProvider, Metadata
 from openfeature.track import TrackingEventDetails
@@ -70,6 +65,7 @@ class SottovoceProvider(AbstractProvider):
         self._devices = Devices(server, folder, limits=limits, epsilon=epsilon, transport=transport)
         self._watch = Watch(transport, {self._task(key) for key in self._flags})
         self._lock, self._open = threading.Lock(), dict[tuple[str, str], Open]()
+        self._turns = [threading.Lock() for _ in range(64)]
         self._stale = False
         self._background = Background(self._round, "of OpenFeature")
 
@@ -127,7 +123,9 @@ class SottovoceProvider(AbstractProvider):
             with self._devices.of(person, task) as device:
                 flag.check(device.contract, kind)
                 fields = fields_of(device.contract, context.attributes)
-                return self._known(person, key, default, fields) or self._decide(device, person, key, default, fields)
+                with self._turn(person):  # two at once are one question
+                    known = self._known(person, key, default, fields)
+                    return known or self._decide(device, person, key, default, fields)
         except Unreachable as error:
             raise ProviderNotReadyError(str(error)) from error
         except (SottovoceError, OSError, sqlite3.Error) as error:
@@ -185,9 +183,13 @@ class SottovoceProvider(AbstractProvider):
                 continue
             with self._lock:
                 held = self._open.pop(self._place(person, key), None)
-            if held is not None:
+            if held is None:
+                continue
+            try:
                 with self._devices.of(person, self._task(key)) as device:
                     device.observe(held.decision, reward)
+            except (SottovoceError, OSError, sqlite3.Error) as error:  # an app goes on; the default will be reported
+                log.warning("event %s: %s", tracking_event_name, error)
 
     # --- the person --------------------------------------------------------------------------------------------------
 
@@ -201,6 +203,9 @@ class SottovoceProvider(AbstractProvider):
 
     def _task(self, key: str) -> str:
         return self._flags[key].task or key
+
+    def _turn(self, person: str) -> threading.Lock:
+        return self._turns[hash(person) % len(self._turns)]
 
     def _place(self, person: str, key: str) -> tuple[str, str]:
         return self._devices.folder_of(person), key
