@@ -10,3 +10,8 @@ export { problemFrom } from "./protocol/problems.js";
 export * from "./protocol/permits.js";
 export * from "./protocol/wire.js";
 export * from "./protocol/errors.js";
+
+/** What `delta.js` adds to. */
+export { WITH_DELTA } from "./privacy/accounting.js";
+export { DOMAINS } from "./privacy/domains/index.js";
+export { MECHANISMS } from "./privacy/mechanisms.js";
