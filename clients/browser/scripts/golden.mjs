@@ -165,7 +165,8 @@ const CASES = {
     for (const kind of ["linear", "generalized", "directed"]) {
       for (const dimension of [1, 2, 6, 16]) {
         for (const chance of [0.9, 0.15]) {
-          const body = JSON.stringify({ kind, ...modelOf(kind, dimension) });
+          const parts = { ...modelOf(kind, dimension), ...(kind === "directed" && { contrast: +(chance > 0.5) }) };
+          const body = JSON.stringify({ kind, ...parts });
           const context = Array.from({ length: 2 + below(6) }, () => vector(dimension));
           yield [`${kind} with ${dimension} features`, { kind, dimension, body, context, chance }];
         }
@@ -272,9 +273,11 @@ const CASES = {
     const { dimension } = recommend.domain;
     for (const reward of [0, 0.25, 1, 1e9]) {
       for (const epsilon of [null, 2]) {
-        const body = JSON.stringify({ kind: "directed", ...modelOf("directed", dimension) });
+        const contrast = reward === 1 ? 1 : 0;
+        const body = JSON.stringify({ kind: "directed", ...modelOf("directed", dimension), contrast });
+        const rows = [vector(dimension, 0.3), ...(contrast ? [vector(dimension, 0.3), vector(dimension, 0.3)] : [])];
         const document = agreed(recommend, "recommend", epsilon);
-        yield [`recommend, reward ${reward}`, given("recommend", document, vector(dimension, 0.3), reward, body)];
+        yield [`recommend, reward ${reward}`, given("recommend", document, rows, reward, body)];
       }
     }
   },
