@@ -5,13 +5,13 @@ from typing import Any
 
 from sottovoce.admin.remote import Remote
 from sottovoce.catalogue.task import learning_of
-from sottovoce.catalogue.task_file import UNITS
 from sottovoce.protocol.contract import ByModel, Contract
-from sottovoce.protocol.fields import Category, Field, Number
+from sottovoce.protocol.fields import Category
 from sottovoce.protocol.holdout import holdout_of
 from sottovoce.protocol.wire import ArmEstimate, Gain, Summary, TaskStatus
 from sottovoce.report.confidence import half_width
 from sottovoce.report.page import cell
+from sottovoce.report.terms import choices, duration, size, values
 
 ERROR = 0.05
 """How often a range of mean rewards may be wrong."""
@@ -30,10 +30,10 @@ def facts(contract: Contract, status: TaskStatus, summary: Summary) -> Iterator[
     delta = f", delta {gates[0].delta:g}" if gates[0].delta else ", no delta"
     yield "task", f"{contract.id}, {state_of(status)}, until {contract.expires.isoformat()}"
     yield "learner", f"{learning.learner} ({learning.preset})"
-    yield "chooses", _choices(contract)
+    yield "chooses", choices(contract)
     if isinstance(contract.offers, ByModel):
         fields = sorted(contract.offers.fields.items())
-        yield "fields", ", ".join(f"{name} ({_values(field)})" for name, field in fields)
+        yield "fields", ", ".join(f"{name} ({values(field)})" for name, field in fields)
     default = f"{reward.default:g} if none comes within {duration(reward.wait)}"
     yield "reward", f"{reward.low:g} to {reward.high:g}; {default}"
     yield "promise", f"epsilon {gates[0].epsilon:g}{delta} a report, by {contract.mechanism}"
@@ -42,8 +42,8 @@ def facts(contract: Contract, status: TaskStatus, summary: Summary) -> Iterator[
     if len(gates) > 1:
         yield "quieter", "epsilon " + " or ".join(f"{gate.epsilon:g}" for gate in gates[1:])
     yield "budget", f"epsilon {limit.window:g} in {limit.window_days} days, {limit.lifetime:g} ever, for one device"
-    length = "one byte" if summary.bytes_per_report == 1 else f"{summary.bytes_per_report} bytes"
-    yield "report", f"{length}, sent within {duration(contract.delay)}, kept {duration(contract.retention)}"
+    length, delay, kept = size(summary.bytes_per_report), duration(contract.delay), duration(contract.retention)
+    yield "report", f"{length}, sent within {delay}, kept {kept}"
     learned = max(0, summary.learned - summary.warm - (summary.gain.aside if summary.gain else 0))
     yield "progress", f"{summary.reports:,} reports of about {learning.horizon:,}, {learned:,} learned from"
     if summary.warm:
@@ -120,16 +120,6 @@ def coefficients(offers: ByModel) -> list[str]:
     return [f"{action}: {name}" for action in offers.actions for name in own] if offers.actions else own
 
 
-def duration(seconds: int) -> str:
-    """As it stands in a task file.
-
-    >>> duration(86400), duration(5400), duration(0)
-    ('1d', '90m', '0s')
-    """
-    unit = max((unit for unit in UNITS if seconds % UNITS[unit] == 0), key=lambda unit: UNITS[unit])
-    return f"{seconds // UNITS[unit]}{unit}" if seconds else "0s"
-
-
 def _held_out(contract: Contract) -> str:
     """Who gets the baseline; empty where nobody does."""
     tickets, devices = learning_of(contract).holdout, holdout_of(contract)
@@ -138,25 +128,6 @@ def _held_out(contract: Contract) -> str:
     if devices:
         return f"{devices.share:.3g} of decisions show the app's own choice; as many only measure the learned one"
     return ""
-
-
-def _choices(contract: Contract) -> str:
-    offers = contract.offers
-    if offers.actions:
-        return ", ".join(offers.actions)
-    if isinstance(offers, ByModel):
-        return f"one of up to {offers.candidates} candidates"
-    return f"a point of a {learning_of(contract).region.get('kind', 'ball')} in {offers.dimension} dimensions"
-
-
-def _values(field: Field) -> str:
-    match field:
-        case Number(low=low, high=high):
-            return f"{low:g} to {high:g}"
-        case Category(values=values):
-            return " | ".join(values)
-        case _:
-            return "yes or no"
 
 
 def _recommended(contract: Contract, recommendation: Any) -> str:
