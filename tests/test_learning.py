@@ -5,7 +5,7 @@ import pytest
 
 from serving import ARMS, MODEL, contract
 from sottovoce.protocol.contract import Contract
-from sottovoce.protocol.wire import ArmEstimate, Prediction, Summary
+from sottovoce.protocol.wire import ArmEstimate, Gain, Prediction, Summary
 from sottovoce.report.learning import expected, is_learning
 
 ARMS_TASK = contract(**ARMS)
@@ -42,6 +42,15 @@ def test_what_has_no_ranges_has_no_verdict():
     drifting = contract(**ARMS | {"learner": "thompson", "drift": "sudden"})
     assert word(drifting, a=0.9, b=0.1, c=0.1) == "not known"
     assert word(contract(**MODEL)) == "not known"
+
+
+@pytest.mark.parametrize(("low", "high", "says"), [(0.01, 0.2, "yes"), (-0.2, -0.01, "no"), (-0.1, 0.1, "not yet")])
+def test_a_gain_that_is_measured_decides(low: float, high: float, says: str):
+    gain = Gain(
+        baseline=0.5, choice=0.6, difference=0.1, low=low, high=high, baseline_reports=900.0, choice_reports=900.0,
+        confidence=0.95, aside=0,
+    )  # fmt: skip
+    assert is_learning(contract(**MODEL), msgspec.structs.replace(NOTHING, learned=9, gain=gain)).word == says
 
 
 def test_a_learner_with_an_answer_names_it():

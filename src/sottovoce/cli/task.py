@@ -21,7 +21,7 @@ from sottovoce.client.terms import expired
 from sottovoce.protocol.contract import contract_from
 from sottovoce.protocol.errors import ConfigurationError, UnknownName, Unreachable
 from sottovoce.protocol.wire import Summary
-from sottovoce.report.describe import facts, state_of
+from sottovoce.report.describe import facts, gain_words, state_of
 from sottovoce.report.page import cell
 
 Server = Annotated[str, typer.Option(help="The address of the server.")]
@@ -182,9 +182,13 @@ def _print_task(remote: Remote, id: str) -> None:
 def print_learned(summary: Summary, rows: list[dict[str, Any]]) -> None:
     """What the server has learned: what `admin.learned.learned` gave."""
     if rows:
-        title = f"Learned from {summary.reports:,} private reports"
+        aside = summary.gain.aside if summary.gain else 0
+        title = f"Learned from {summary.reports - aside:,} private reports"
         first, *numbers = rows[0]
         table = table_of(title, words(first), *numbers, rows=[[cell(value) for value in row.values()] for row in rows])
         table.min_width = len(title)
         say()
         say(table)
+    if summary.gain:
+        say()
+        say(gain_words(summary.gain))

@@ -23,8 +23,8 @@ def is_learning(contract: Contract, summary: Summary) -> Verdict:
         return Verdict("yes", f"It has its answer and recommends {recommended(contract, summary.recommendation)}.")
     if not summary.learned:
         return Verdict("not yet", "No report has been learned from.")
-    if (gain := getattr(summary, "gain", None)) is not None and gain.low is not None:
-        return _of_a_gain(gain.low, gain.high)
+    if summary.gain and summary.gain.low is not None and summary.gain.high is not None:
+        return _of_a_gain(summary.gain.low, summary.gain.high)
     if isinstance(contract.offers, ByModel):
         return Verdict("not known", _of_a_model(contract, summary))
     return _of_arms(contract, summary)
@@ -43,7 +43,7 @@ def _of_a_model(contract: Contract, summary: Summary) -> str:
     every = learning_of(contract).publish_every
     return (
         f"The newest model comes from {summary.published:,} reports and rows; a new one follows after every {every:,}. "
-        "A model cannot say how good it is: only rewards that are measured beside it can."
+        "A model cannot say how good it is: a holdout measures it, where the task file declares one."
     )
 
 

@@ -21,6 +21,7 @@ from sottovoce.server.metrics import Metrics
 from sottovoce.server.problems import Problem
 from sottovoce.server.store.base import Entry, Store, Tally, TaskRow
 from sottovoce.server.store.thread import StoreThread
+from sottovoce.server.web.gain import gain_of, watched
 from sottovoce.server.web.history import History
 from sottovoce.server.web.retention import RETENTION_SECONDS, Retention
 from sottovoce.server.web.task import LiveTask
@@ -201,6 +202,8 @@ class Hub:
             self.metrics.published.labels(id).set(task.news.published)
             self.metrics.changes.labels(id).set(task.published.changes if task.ready else 0)
             self.metrics.left_out.labels(id).set(task.news.left_out)
+            for of, value in watched(gain_of(task.contract, task.published) if task.ready else None):
+                self.metrics.gain.labels(id, of).set(value)
             self.metrics.unread.labels(id).set(task.news.unread)
             self.metrics.suspicious.labels(id).set(task.news.suspicious)
             self.metrics.discarding.labels(id).set(task.balance.discarding)
