@@ -144,6 +144,8 @@ class Folds:
 
     def _roll_back(self, number: int, learned: int) -> News:
         """To the state after so many reports; what came after them until now is learned from no more."""
+        while own := self._store.entries(self._fold(number).seq, MOST, number):  # also what came and was not read yet
+            self._advance(number, own)
         before, again = self._fold(number), replayed(self._store, self._tasks[number], learned)
         again.unread.clear()  # known already
         if again.learned == learned < before.learned:
