@@ -1,8 +1,10 @@
 /** The device of a locally private bandit, in a browser. */
 
-export { accept } from "./client/terms.js";
-export { contextOf, documentOf, messageOf } from "./client/answers.js";
-export { Account } from "./client/ledger.js";
-export { SYSTEM } from "./privacy/entropy.js";
-export { privatise } from "./privacy/drawing.js";
+export { Device, type Choice, type Given, type Options, type Sent, type Waiting } from "./client/device.js";
+export type { Decision } from "./client/answers.js";
+export type { Balance, Limits } from "./client/ledger.js";
+export type { Admission } from "./client/permits.js";
+export type { Contract } from "./protocol/contract.js";
+export type { Entropy } from "./privacy/entropy.js";
+export type { RawFields } from "./users/fields.js";
 export * from "./protocol/errors.js";
