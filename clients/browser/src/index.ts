@@ -4,7 +4,7 @@ export { Device, type Choice, type Given, type Options, type Sent, type Waiting 
 export type { Decision } from "./client/answers.js";
 export type { Balance, Limits } from "./client/ledger.js";
 export type { Admission } from "./client/permits.js";
-export type { Contract } from "./protocol/contract.js";
 export type { Entropy } from "./privacy/entropy.js";
+export type { Contract } from "./protocol/contract.js";
 export type { RawFields } from "./users/fields.js";
 export * from "./protocol/errors.js";

@@ -5,7 +5,7 @@
  * becomes the default, so that a report leaves all the same.
  */
 
-import { size, type Vector } from "../privacy/domains/index.js";
+import type { Vector } from "../privacy/domains/index.js";
 import { toText } from "../protocol/codec.js";
 import { dimensionOf, toUnit, type ByModel, type Contract, type RewardTerms } from "../protocol/contract.js";
 import { BadInput, ConfigurationError } from "../protocol/errors.js";
@@ -68,38 +68,38 @@ export function nameOf({ actions }: { actions: string[] }, action: Action): stri
     : "";
 }
 
-/** What is made private, and what to count. */
+/** What is made private, and what to count. `models` are those that this tab knows, by version. */
 export function messageOf(
-  terms: Terms,
-  models: Record<string, Model> | Map<string, Model>,
-  pending: Answered,
+  { contract, user, mechanism }: Terms,
+  models: ReadonlyMap<string, Model>,
+  { raw, version }: Answered,
   reward: unknown,
 ): [message: Vector, notes: string[]] {
-  const { contract, user, mechanism } = terms;
   const { offers } = contract;
-  const points = offers.kind === "tickets" && offers.slopes ? (pending.raw as unknown[]).length : 0;
+  const points = offers.kind === "tickets" && offers.slopes ? (raw as Vector[]).length : 0;
   const [given, notes] = observed(contract.reward, reward, points);
-  const unit = Array.isArray(given) ? given.map((one) => toUnit(contract.reward, one)) : toUnit(contract.reward, given);
+  const units = given.map((one) => toUnit(contract.reward, one));
+  const unit = points ? units : units[0]!;
   try {
-    if (offers.kind === "tickets") return [user.message(pending.raw as Action, [], pending.raw as Action, unit), notes];
-    const model = models instanceof Map ? models.get(pending.version) : models[pending.version];
-    if (!model) throw new BadInput("another tab has thrown the model away");
-    return [user.message(model, [pending.raw as Vector], 0, unit), notes];
+    if (offers.kind === "tickets") return [user.message(raw as Action, [], raw as Action, unit), notes];
+    const model = models.get(version);
+    if (model) return [user.message(model, [raw as Vector], 0, unit), notes]; // else it was thrown away meanwhile
   } catch (error) {
     if (!(error instanceof BadInput)) throw error;
-    return [Array<number>(size(mechanism.domain)).fill(0), [...notes, "bad_input"]];
   }
+  return [Array<number>(mechanism.domain.size).fill(0), [...notes, "bad_input"]];
 }
 
-/** The reward as a number, or one per point where several were tried; or the default; and what to count. */
-export function observed(terms: RewardTerms, reward: unknown, points = 0): [reward: number | Vector, notes: string[]] {
-  const given = [reward].flat().map((one) => (typeof one === "boolean" ? +one : one)) as Vector;
-  if (Array.isArray(reward) !== points > 0 || given.length !== (points || 1) || !given.every(Number.isFinite)) {
-    const rewards = Array<number>(points || 1).fill(terms.default);
-    return [points ? rewards : terms.default, [reward === NOT_OBSERVED ? "unobserved" : "bad_input"]];
+/** The reward, or one per point where several were tried; the default where it is no number; and what to count. */
+export function observed(terms: RewardTerms, reward: unknown, points = 0): [rewards: Vector, notes: string[]] {
+  const given = (points ? reward : [reward]) as unknown[];
+  if (Array.isArray(given) && given.length === (points || 1)) {
+    const numbers = given.map((one) => (typeof one === "boolean" ? +one : one)) as Vector;
+    if (numbers.every(Number.isFinite)) {
+      return [numbers, numbers.some((one) => one < terms.low || one > terms.high) ? ["clipped"] : []];
+    }
   }
-  const outside = given.some((one) => one < terms.low || one > terms.high);
-  return [points ? given : given[0]!, outside ? ["clipped"] : []];
+  return [Array<number>(points || 1).fill(terms.default), [reward === NOT_OBSERVED ? "unobserved" : "bad_input"]];
 }
 
 /** The report as it will travel: the same length for every report of this task. */

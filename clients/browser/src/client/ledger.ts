@@ -6,10 +6,10 @@
  * over a window of days.
  */
 
-import { costOf, Ledger } from "../privacy/accounting.js";
+import { fits, remaining, spentEpsilon } from "../privacy/accounting.js";
 import type { Mechanism } from "../privacy/base.js";
 import { NOTHING, plus, type Spent } from "../privacy/spent.js";
-import { budget } from "../protocol/budget.js";
+import { budget, type Budget } from "../protocol/budget.js";
 import { DAY, type Limit } from "../protocol/contract.js";
 
 const HOUR = 3600;
@@ -25,12 +25,22 @@ export interface Limits {
   readonly lifetimeDelta: number;
 }
 
-/** The limits that hold where the owner says nothing else, checked. */
+/** The owner's limits, checked; those that are left out are Python's. */
 export function limitsOf(given: Partial<Limits> = {}): Limits {
   const limits = { epsilon: 4, delta: 0, lifetime: 40, lifetimeDelta: 0, ...given };
   budget(limits.epsilon, limits.delta);
   budget(limits.lifetime, limits.lifetimeDelta);
   return limits;
+}
+
+/** What all tasks, this task, and this task's last days may cost. */
+export function budgetsOf(limits: Limits, limit: Limit): [Budget, Budget, Budget] {
+  const delta = limit.lifetime_delta;
+  return [
+    { epsilon: limits.lifetime, delta: limits.lifetimeDelta },
+    { epsilon: limit.lifetime, delta },
+    { epsilon: limit.window, delta },
+  ];
 }
 
 /** What was spent, what may be, and how many more reports that allows. */
@@ -50,71 +60,58 @@ export interface Balance {
 
 /** The ledger as seen by one task. Entries are only added, so each is entered once. */
 export class Account {
-  private all = NOTHING;
-  private task = NOTHING;
-  private latest = 0;
-  private readonly byHour = new Map<number, Spent>();
+  #all = NOTHING;
+  #task = NOTHING;
+  #latest = 0;
+  #byHour = new Map<number, Spent>();
+  #budgets: [Budget, Budget, Budget];
+  #limit: Limit;
 
-  constructor(
-    private readonly limits: Limits,
-    private readonly limit: Limit,
-  ) {}
+  constructor(limits: Limits, limit: Limit) {
+    this.#budgets = budgetsOf(limits, limit);
+    this.#limit = limit;
+  }
 
   /** An entry of the ledger: its cost, its hour, and whether it is of this task. */
   enter(cost: Spent, hour: number, own: boolean): void {
-    this.all = plus(this.all, cost);
-    this.latest = Math.max(this.latest, hour);
+    this.#all = plus(this.#all, cost);
+    this.#latest = Math.max(this.#latest, hour);
     if (!own) return;
-    this.task = plus(this.task, cost);
-    this.byHour.set(hour, plus(this.byHour.get(hour) ?? NOTHING, cost));
+    this.#task = plus(this.#task, cost);
+    this.#byHour.set(hour, plus(this.#byHour.get(hour) ?? NOTHING, cost));
   }
 
   /** Is one more report within every limit? */
   affords(mechanism: Mechanism, now: number): boolean {
-    const cost = costOf(mechanism);
-    return this.ledgers(now).every((ledger) => new Ledger(ledger.limit, plus(ledger.spent, cost)).fits());
+    return this.#spent(now).every((spent, i) => fits(plus(spent, mechanism.cost()), this.#budgets[i]!));
   }
 
   /** The hour that an entry made now is written with. A clock that runs backwards frees no budget. */
   hour(now: number): number {
-    return Math.floor(this.time(now) / HOUR) * HOUR;
+    return Math.floor(Math.max(now, this.#latest) / HOUR) * HOUR;
   }
 
   /** For the owner to see. */
   balance(mechanism: Mechanism, now: number): Balance {
-    const ledgers = this.ledgers(now);
-    const [everything, lifetime, window] = ledgers;
+    const [of, by] = [this.#budgets, this.#spent(now)];
+    const [all, task, recent] = by.map((spent, i) => spentEpsilon(spent, of[i]!)) as [number, number, number];
     return {
       epsilon: mechanism.budget.epsilon,
-      spent: lifetime.spentEpsilon(),
-      lifetime: lifetime.limit.epsilon,
-      windowSpent: window.spentEpsilon(),
-      window: window.limit.epsilon,
-      spentByAll: everything.spentEpsilon(),
-      lifetimeOfAll: everything.limit.epsilon,
-      reportsLeft: Math.min(...ledgers.map((ledger) => ledger.remaining(mechanism))),
+      spent: task,
+      lifetime: of[1].epsilon,
+      windowSpent: recent,
+      window: of[2].epsilon,
+      spentByAll: all,
+      lifetimeOfAll: of[0].epsilon,
+      reportsLeft: Math.min(...by.map((spent, i) => remaining(spent, of[i]!, mechanism.cost()))),
     };
   }
 
-  /** Of all tasks, of this task, and of this task's last days. */
-  private ledgers(now: number): [Ledger, Ledger, Ledger] {
-    const { lifetime, lifetimeDelta } = this.limits;
-    const delta = this.limit.lifetime_delta;
-    return [
-      new Ledger({ epsilon: lifetime, delta: lifetimeDelta }, this.all),
-      new Ledger({ epsilon: this.limit.lifetime, delta }, this.task),
-      new Ledger({ epsilon: this.limit.window, delta }, this.recent(now)),
-    ];
-  }
-
-  private time(now: number): number {
-    return Math.max(Math.floor(now), this.latest);
-  }
-
-  /** An entry leaves the window when the whole of its hour has. */
-  private recent(now: number): Spent {
-    if (this.limit.window >= this.limit.lifetime) return this.task;
-    const start = this.time(now) - this.limit.window_days * DAY;
-    return [...this.byHour].reduce((sum, [hour, spent]) => (hour + HOUR > start ? plus(sum, spent) : sum), NOTHING);
+  /** By all tasks, by this task, and in this task's last days: an entry leaves these when the whole of its hour has. */
+  #spent(now: number): Spent[] {
+    const start = Math.floor(Math.max(now, this.#latest)) - this.#limit.window_days * DAY;
+    let recent = NOTHING;
+    for (const [hour, spent] of this.#byHour) if (hour + HOUR > start) recent = plus(recent, spent);
+    return [this.#all, this.#task, this.#limit.window >= this.#limit.lifetime ? this.#task : recent];
   }
 }

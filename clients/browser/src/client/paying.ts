@@ -1,6 +1,5 @@
 /** A decision is paid for when it is made: whether it is reported can then not depend on what comes of it. */
 
-import { costOf } from "../privacy/accounting.js";
 import type { Account, Balance } from "./ledger.js";
 import type { Stock } from "./permits.js";
 import type { Standing } from "./standing.js";
@@ -48,7 +47,7 @@ export class Purse {
     if (!ticket) await tables.permits.remove(held.id!);
     if (body) await tables.models.put({ joined, version, body }); // another tab may have thrown it away meanwhile
     const { epsilon, delta } = mechanism.budget;
-    const paid = { joined, epsilon, delta, cost: costOf(mechanism), hour: this.account.hour(at), fate: "promised" };
+    const paid = { joined, epsilon, delta, cost: mechanism.cost(), hour: this.account.hour(at), fate: "promised" };
     const entry = (await tables.ledger.put(paid)) as number;
     const { permit, nonce } = held;
     await tables.decisions.put({ id, joined, entry, drawing: "", at, gate, permit, nonce, version, raw });

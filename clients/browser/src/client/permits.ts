@@ -6,7 +6,6 @@
  * without waiting has its own, in memory; when it is closed the others may have them.
  */
 
-import { size } from "../privacy/domains/index.js";
 import type { Entropy } from "../privacy/entropy.js";
 import { fromText, toText } from "../protocol/codec.js";
 import type { ByTicket } from "../protocol/contract.js";
@@ -129,7 +128,7 @@ export class Stock {
         return [
           {
             ...this.held(ticket, nonces[i]!, expires),
-            action: actionFrom(action, offers, size(this.terms.mechanism.domain)),
+            action: actionFrom(action, offers, this.terms.mechanism.domain.size),
           },
         ];
       } catch {

@@ -3,18 +3,18 @@
  * Everything is recomputed here; nothing is believed.
  */
 
-import { Ledger } from "../privacy/accounting.js";
+import { fits } from "../privacy/accounting.js";
 import type { Mechanism } from "../privacy/base.js";
 import type { Vector } from "../privacy/domains/index.js";
 import { mechanismsOf } from "../privacy/mechanisms.js";
-import { budget, spelled } from "../protocol/budget.js";
+import type { Budget } from "../protocol/budget.js";
 import { contractFrom, DAY, digestOf, dimensionOf } from "../protocol/contract.js";
 import type { ByTicket, Contract } from "../protocol/contract.js";
 import { ContractRefused, WireError } from "../protocol/errors.js";
 import { MODELS } from "../protocol/offers.js";
 import { array, list } from "../protocol/strict.js";
 import { userOf, type Action, type LocalUser } from "../users/index.js";
-import type { Limits } from "./ledger.js";
+import { budgetsOf, type Limits } from "./ledger.js";
 
 const YEAR = 366 * DAY;
 
@@ -40,11 +40,12 @@ export function accept(body: Uint8Array, task: string, limits: Limits, epsilon?:
     const mechanisms = mechanismsOf(contract);
     const kind = offers.kind === "model" ? offers.model : offers.slopes ? "slope" : "scalar";
     const user = userOf(kind, mechanisms[0]!.domain, offers.kind === "model" ? offers.link : null);
-    const gate = gateOf(contract, limits, epsilon);
+    const gate = gateOf(contract.gates, limits, epsilon);
     const mechanism = mechanisms[gate]!;
-    // One report must fit an empty ledger; otherwise there would never be any.
-    new Ledger(budget(limits.lifetime, limits.lifetimeDelta)).spend(mechanism);
-    new Ledger({ epsilon: contract.limit.window, delta: contract.limit.lifetime_delta }).spend(mechanism);
+    const [ofAll, , ofWindow] = budgetsOf(limits, contract.limit);
+    if (![ofAll, ofWindow].every((limit) => fits(mechanism.cost(), limit))) {
+      throw new WireError("one report would exceed a limit");
+    }
     return { contract, digest: digestOf(body), user, mechanisms, gate, mechanism };
   } catch (error) {
     throw new ContractRefused(`task "${task}" cannot be answered: ${(error as Error).message}`, { cause: error });
@@ -57,45 +58,37 @@ export function expired(contract: Contract, now: number): boolean {
 }
 
 /** What every honest contract has; a server that sends something else is not followed. */
-function check(contract: Contract): void {
-  const { reward, offers, domain } = contract;
-  const offered =
-    offers.kind === "model"
-      ? Object.hasOwn(MODELS, offers.model) &&
-        Object.keys(offers.fields).length > 0 &&
-        offers.actions.length > 0 !== offers.candidates > 0 &&
-        dimensionOf(offers) === domain["dimension"]
-      : offers.actions.length > 0 !== offers.dimension > 0 && !(offers.actions.length && offers.slopes);
-  const claims: [boolean, string][] = [
-    [offered, "a model has fields that fit it, tickets have arms or points"],
-    [
+function check({ offers, domain, reward, delay, limit, gates, extensions }: Contract): void {
+  const rules: Record<string, boolean> = {
+    "model with fields that fit it, or arms or points":
+      offers.kind === "model"
+        ? Object.hasOwn(MODELS, offers.model) &&
+          Object.keys(offers.fields).length > 0 &&
+          offers.actions.length > 0 !== offers.candidates > 0 &&
+          dimensionOf(offers) === domain["dimension"]
+        : offers.actions.length > 0 !== offers.dimension > 0 && !(offers.actions.length && offers.slopes),
+    "range of rewards, with the default in it":
       reward.low < reward.high && reward.low <= reward.default && reward.default <= reward.high,
-      "the reward has a range and its default is in it",
-    ],
-    [reward.unit_low < reward.unit_high, "messages have a scale for the reward"],
-    [[reward.wait, contract.delay].every((wait) => 0 <= wait && wait < YEAR), "waiting takes less than a year"],
-    [contract.limit.window_days >= 1, "a window has days"],
-    [contract.gates.length > 0, "there is a gate"],
-    [
-      Object.entries(contract.extensions).every(([name, value]) => name === "admission" && value === "signed"),
-      "it asks for nothing that this device does not know",
-    ],
-  ];
-  for (const [kept, claim] of claims) if (!kept) throw new WireError(`it breaks a rule: ${claim}`);
+    "scale of rewards": reward.unit_low < reward.unit_high,
+    "wait of less than a year": [reward.wait, delay].every((wait) => 0 <= wait && wait < YEAR),
+    "window of days": limit.window_days >= 1,
+    gate: gates.length > 0,
+    "use for a device that knows no such extension": Object.entries(extensions).every(
+      ([name, value]) => name === "admission" && value === "signed",
+    ),
+  };
+  for (const rule in rules) if (!rules[rule]) throw new WireError(`it has no ${rule}`);
 }
 
 /** The gate of the largest epsilon within the owner's limits, and within `epsilon` where it is given. */
-function gateOf({ gates }: Contract, limits: Limits, epsilon = Infinity): number {
+function gateOf(gates: readonly Budget[], limits: Limits, epsilon = Infinity): number {
   const most = Math.min(epsilon, limits.epsilon);
-  let chosen = -1;
-  gates.forEach((gate, i) => {
-    const allowed = gate.epsilon <= most && gate.delta <= limits.delta;
-    if (allowed && gate.epsilon > (gates[chosen]?.epsilon ?? 0)) chosen = i;
-  });
-  if (chosen >= 0) return chosen;
-  const asked = gates.map(spelled).join(" or ");
+  const allowed = gates.map((gate) => (gate.epsilon <= most && gate.delta <= limits.delta ? gate.epsilon : 0));
+  const largest = Math.max(...allowed);
+  if (largest > 0) return allowed.indexOf(largest);
   throw new WireError(
-    `it asks for ${asked} a report; this device allows ${spelled({ epsilon: most, delta: limits.delta })}`,
+    `it asks for epsilon ${gates.map((gate) => gate.epsilon).join(" or ")} a report; this device allows ${most} ` +
+      `with delta ${limits.delta}`,
   );
 }
 

@@ -6,9 +6,10 @@ import { BrokenPromise, lookUp, WireError } from "../protocol/errors.js";
 import type { Build, Mechanism } from "./base.js";
 import { domainFrom, type Domain } from "./domains/index.js";
 import { levels } from "./levels.js";
+import { sphere } from "./sphere.js";
 
 /** `delta.js` adds those that it brings. */
-export const MECHANISMS: Record<string, Build> = { levels };
+export const MECHANISMS: Record<string, Build> = { levels, sphere };
 
 /** Above it one report protects nobody; a device refuses. */
 const LARGEST_EPSILON = 12;
@@ -16,11 +17,8 @@ const LARGEST_EPSILON = 12;
 /** Raise `BrokenPromise` unless the mechanism's own numbers keep its budget. */
 export function verify(mechanism: Mechanism): void {
   const { epsilon } = mechanism.budget;
-  if (!(epsilon > 0)) throw new BrokenPromise(`epsilon must be positive, got ${epsilon}`);
-  if (epsilon > LARGEST_EPSILON) {
-    throw new BrokenPromise(
-      `epsilon ${epsilon} is above ${LARGEST_EPSILON}, where one report protects nobody: refused`,
-    );
+  if (!(epsilon > 0 && epsilon <= LARGEST_EPSILON)) {
+    throw new BrokenPromise(`epsilon must be positive and at most ${LARGEST_EPSILON}, got ${epsilon}`);
   }
   mechanism.verify();
 }
@@ -38,7 +36,7 @@ export function mechanismFrom(
     verify(mechanism);
     return mechanism;
   } catch (error) {
-    throw error instanceof WireError ? new BrokenPromise(`not the numbers of ${name}: ${error.message}`) : error;
+    throw error instanceof WireError ? new BrokenPromise(error.message) : error;
   }
 }
 

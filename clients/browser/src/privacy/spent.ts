@@ -32,7 +32,7 @@ export function total(spent: Spent): number {
   return spent.squared ? Infinity : exactSum(spent.pure.map(([epsilon, count]) => epsilon * count));
 }
 
-/** The sum of numbers, rounded once (Shewchuk 1997), as Python's `math.fsum`. */
+/** The sum of numbers, rounded once (Shewchuk 1997), as Python's `math.fsum` but for ties within ties. */
 export function exactSum(numbers: number[]): number {
   let parts: number[] = []; // their exact sum is that of the numbers so far; none overlaps another
   for (let sum of numbers) {
@@ -45,17 +45,5 @@ export function exactSum(numbers: number[]): number {
     }
     parts = [...kept, sum];
   }
-  let sum = parts.pop() ?? 0;
-  while (parts.length) {
-    const large = sum;
-    const small = parts.pop()!;
-    sum = large + small;
-    const lost = small - (sum - large);
-    if (!lost) continue;
-    // Half a unit was lost: the next part says whether that rounds up.
-    const twice = 2 * lost;
-    if (lost * (parts.pop() ?? 0) > 0 && sum + twice - sum === twice) sum += twice;
-    break;
-  }
-  return sum;
+  return parts.reduceRight((sum, part) => sum + part, 0);
 }

@@ -2,8 +2,8 @@
 
 const ROTATIONS = [13, 15, 26, 6, 17, 29, 16, 24];
 
-/** Both output words for the counter (first, second), as unsigned numbers. */
-export function threefry(left: number, right: number, first: number, second: number): [number, number] {
+/** Both output words for the counter (first, second). All are 32-bit words. */
+export function threefry(left: number, right: number, first: number, second: number): Uint32Array {
   const schedule = [left, right, left ^ right ^ 0x1bd11bda];
   let x = (first + left) | 0;
   let y = (second + right) | 0;
@@ -17,5 +17,5 @@ export function threefry(left: number, right: number, first: number, second: num
       y = (y + schedule[(group + 1) % 3]! + group) | 0;
     }
   }
-  return [x >>> 0, y >>> 0];
+  return Uint32Array.of(x, y);
 }

@@ -1,6 +1,6 @@
 /** What one report may cost the person who sends it. */
 
-import { checkPositive, ConfigurationError } from "./errors.js";
+import { ConfigurationError } from "./errors.js";
 
 /** An (epsilon, delta) promise for one report. */
 export interface Budget {
@@ -9,13 +9,7 @@ export interface Budget {
 }
 
 /** A checked budget. */
-export function budget(epsilon: number, delta = 0): Budget {
-  checkPositive("epsilon", epsilon);
-  if (!(0 <= delta && delta < 1)) throw new ConfigurationError(`delta must be at least 0 and below 1, got ${delta}`);
-  return { epsilon, delta };
-}
-
-/** In words. */
-export function spelled({ epsilon, delta }: Budget): string {
-  return `epsilon ${epsilon}` + (delta ? `, delta ${delta}` : "");
+export function budget(epsilon: number, delta: number): Budget {
+  if (epsilon > 0 && epsilon < Infinity && 0 <= delta && delta < 1) return { epsilon, delta };
+  throw new ConfigurationError(`a budget needs a positive epsilon and a delta below 1, got ${epsilon} and ${delta}`);
 }

@@ -5,13 +5,9 @@ import { WireError } from "./errors.js";
 /** A number of a contract that is not whole. */
 export const DECIMAL = /^-?(0|[1-9]\d*)(\.\d+)?(e[-+]?\d+)?$/;
 
-/** One integer of `width` bytes. */
+/** One integer below 2^16, in one byte or two. */
 export function pack(number: number, width: number): Uint8Array {
-  return Uint8Array.from({ length: width }, (_, i) => Math.floor(number / 256 ** (width - 1 - i)));
-}
-
-export function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
-  return Uint8Array.from([...first, ...second]);
+  return Uint8Array.of(number >> 8, number).slice(-width);
 }
 
 export function toHex(bytes: Uint8Array): string {
@@ -20,14 +16,17 @@ export function toHex(bytes: Uint8Array): string {
 
 /** base64url without padding. */
 export function toText(bytes: Uint8Array): string {
-  return btoa(String.fromCharCode(...bytes)).replace(/[+/=]/g, (sign) => ({ "+": "-", "/": "_" })[sign] ?? "");
+  return btoa(String.fromCharCode(...bytes))
+    .replaceAll("+", "-")
+    .replaceAll("/", "_")
+    .replaceAll("=", "");
 }
 
 /** The inverse of `toText`; refuses anything that `toText` would not have written. */
 export function fromText(text: string): Uint8Array {
   try {
-    const plain = atob(text.replace(/[-_]/g, (sign) => (sign === "-" ? "+" : "/")));
-    const bytes = Uint8Array.from(plain, (letter) => letter.charCodeAt(0));
+    const letters = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
+    const bytes = Uint8Array.from(letters, (letter) => letter.charCodeAt(0));
     if (toText(bytes) === text) return bytes;
   } catch {
     // what atob does not take is refused below

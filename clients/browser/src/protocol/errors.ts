@@ -6,11 +6,9 @@
  * ├── PrivacyError         the gate refuses; nothing has left the device
  * │   ├── BadInput         the raw data is not what the domain declares
  * │   ├── BrokenPromise    the mechanism's numbers do not give the promised budget
- * │   ├── BudgetExhausted  one more report would exceed the owner's limit
  * │   ├── ContractRefused  a task asks for more than the owner allows, or its contract is not what it claims to be
  * │   └── ContractChanged  another contract under the name of one that was joined
  * ├── Unreachable          the server does not answer and nothing is cached
- * ├── Refused              the server answers, with a problem
  * └── WireError            bytes that are not what this task sends
  */
 export class SottovoceError extends Error {
@@ -28,9 +26,6 @@ export class BadInput extends PrivacyError {
 export class BrokenPromise extends PrivacyError {
   override name = "BrokenPromise";
 }
-export class BudgetExhausted extends PrivacyError {
-  override name = "BudgetExhausted";
-}
 export class ContractRefused extends PrivacyError {
   override name = "ContractRefused";
 }
@@ -40,24 +35,12 @@ export class ContractChanged extends PrivacyError {
 export class Unreachable extends SottovoceError {
   override name = "Unreachable";
 }
-export class Refused extends SottovoceError {
-  override name = "Refused";
-}
 export class WireError extends SottovoceError {
   override name = "WireError";
 }
 
 /** What has this name in its registry, or `ConfigurationError`. */
 export function lookUp<Kind>(kind: string, name: string, registry: Record<string, Kind>): Kind {
-  if (!Object.hasOwn(registry, name)) {
-    throw new ConfigurationError(`unknown ${kind} "${name}"; choose one of: ${Object.keys(registry).join(", ")}`);
-  }
-  return registry[name]!;
-}
-
-export function checkPositive(name: string, value: number): number {
-  if (!(value > 0 && value < Infinity)) {
-    throw new ConfigurationError(`${name} must be a positive finite number, got ${value}`);
-  }
-  return value;
+  if (Object.hasOwn(registry, name)) return registry[name]!;
+  throw new ConfigurationError(`unknown ${kind} "${name}"; choose one of: ${Object.keys(registry)}`);
 }

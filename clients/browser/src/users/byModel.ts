@@ -1,6 +1,6 @@
 /** The users of tasks with a model: they choose on the device, and report statistics or a gradient of the choice. */
 
-import { clip, dot, length, shorten, times, unit } from "../privacy/domains/base.js";
+import { clip, dot, norm, shorten, times, unit } from "../privacy/domains/base.js";
 import type { Domain, Vector } from "../privacy/domains/index.js";
 import { meanOf, rangeOf, type Link } from "../protocol/links.js";
 import type { DirectedModel, GeneralizedModel, LinearModel } from "../protocol/offers.js";
@@ -77,8 +77,8 @@ function minus(a: Vector, b: Vector): Vector {
 
 /** The rest and the part, which is no longer than the rest is in one of its directions; `least` of it is left. */
 function beside(rest: Vector, part: Vector, least: number): Vector {
-  const each = length(rest) / Math.sqrt(Math.max(rest.length - 1, 1));
-  const share = clip(each / Math.max(length(part), 1e-300), least, 1);
+  const each = norm(rest) / Math.sqrt(Math.max(rest.length - 1, 1));
+  const share = clip(each / Math.max(norm(part), 1e-300), least, 1);
   return rest.map((x, i) => x + part[i]! * share);
 }
 

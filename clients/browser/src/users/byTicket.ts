@@ -1,7 +1,7 @@
 /** The users of tasks with tickets: they play what the server chose, and report a reward or how it changes. */
 
 import type { Domain, Vector } from "../privacy/domains/index.js";
-import { length } from "../privacy/domains/base.js";
+import { norm } from "../privacy/domains/base.js";
 import type { LocalUser } from "./index.js";
 
 const act: LocalUser["act"] = (offered) => offered as number;
@@ -25,7 +25,7 @@ export function slopeUser(domain: Domain): LocalUser {
       const pairs = Math.floor(tried.length / 2);
       const slopes = tried.slice(0, pairs).map((point, i) => {
         const apart = point.map((x, j) => x - tried[pairs + i]![j]!);
-        return (given[i]! - given[pairs + i]!) / Math.max(length(apart), 1e-300);
+        return (given[i]! - given[pairs + i]!) / Math.max(norm(apart), 1e-300);
       });
       return domain.embed(domain.kind === "interval" ? slopes[0]! : slopes);
     },

@@ -18,31 +18,22 @@ import type { Field, Fields } from "../protocol/fields.js";
 export type RawFields = Record<string, number | boolean | string>;
 
 /** One row of features per action, from the person's fields or from each candidate's. */
-export function features(offers: ByModel, raw: unknown): Vector[] {
-  if (offers.actions.length) {
-    if (!isMapping(raw)) throw new BadInput("this task's fields describe the person: give one object of fields");
-    const person = encode(offers.fields, raw);
-    const nothing = person.map(() => 0);
-    return offers.actions.map((_, block) => offers.actions.flatMap((_, i) => (i === block ? person : nothing)));
+export function features({ actions, candidates, fields }: ByModel, raw: unknown): Vector[] {
+  if (actions.length) {
+    const person = encode(fields, raw);
+    return actions.map((_, block) => actions.flatMap((_, i) => (i === block ? person : person.map(() => 0))));
   }
-  if (!Array.isArray(raw) || !raw.length || !raw.every(isMapping)) {
-    throw new BadInput("this task's fields describe candidates: give a list with one object of fields per candidate");
-  }
-  if (raw.length > offers.candidates) {
-    throw new BadInput(`this task allows ${offers.candidates} candidates at once, got ${raw.length}`);
-  }
-  return raw.map((one) => encode(offers.fields, one));
+  if (Array.isArray(raw) && raw.length && raw.length <= candidates) return raw.map((one) => encode(fields, one));
+  throw new BadInput(`this task needs a list of 1 to ${candidates} candidates, with the fields of each`);
 }
 
 /** One feature vector of length at most 1. */
-export function encode(fields: Fields, raw: Record<string, unknown>): Vector {
-  const names = Object.keys(fields).sort(byCodePoint);
-  const unknown = Object.keys(raw).find((name) => !Object.hasOwn(fields, name));
-  if (unknown !== undefined) throw new BadInput(`unknown field "${unknown}"; this task has: ${names.join(", ")}`);
-  const missing = names.find((name) => !Object.hasOwn(raw, name));
-  if (missing !== undefined) throw new BadInput(`field "${missing}" is missing; this task needs: ${names.join(", ")}`);
-  const whole = [1, ...names.flatMap((name) => coordinates(name, fields[name]!, raw[name]))];
-  return whole.map((x) => x / Math.sqrt(1 + names.length));
+export function encode(fields: Fields, raw: unknown): Vector {
+  const names = namesOf(fields);
+  const given = namesOf(Object(raw));
+  if (`${names}` !== `${given}`) throw new BadInput(`this task needs the fields ${names}; got ${given}`);
+  const parts = names.map((name) => coordinates(name, fields[name]!, (raw as RawFields)[name]));
+  return [1, ...parts.flat()].map((x) => x / Math.sqrt(1 + names.length));
 }
 
 function coordinates(name: string, field: Field, value: unknown): Vector {
@@ -52,19 +43,11 @@ function coordinates(name: string, field: Field, value: unknown): Vector {
     const { low, high } = field;
     return [(2 * (clip(value as number, low, high) - low)) / (high - low) - 1];
   }
-  const wanted = { number: "a finite number", category: "a word", flag: "true or false" }[field.kind];
-  throw new BadInput(`field "${name}" must be ${wanted}, got ${value}`);
+  throw new BadInput(`field ${name} must be a ${field.kind}, got ${value}`);
 }
 
-function isMapping(raw: unknown): raw is Record<string, unknown> {
-  return typeof raw === "object" && raw !== null && !Array.isArray(raw);
-}
-
-/** The order of Python and of UTF-8; that of JavaScript differs where a sign takes two units. */
-export function byCodePoint(a: string, b: string): number {
-  const [x, y] = [[...a], [...b]];
-  for (let i = 0; ; i++) {
-    const [p, q] = [x[i]?.codePointAt(0) ?? -1, y[i]?.codePointAt(0) ?? -1];
-    if (p !== q || p < 0) return p - q;
-  }
+/** In the order of Python and of UTF-8; that of JavaScript differs where a sign takes two units. */
+function namesOf(fields: object): string[] {
+  const key = (name: string) => Array.from(name, (sign) => sign.codePointAt(0)!.toString(36).padStart(4, "0")).join("");
+  return Object.keys(fields).sort((a, b) => (key(a) < key(b) ? -1 : 1));
 }

@@ -1,4 +1,4 @@
-/** What every domain has, and the checks that domains share. A domain decides the sensitivity: it clips what it is given. */
+/** What every domain has, and what domains share. A domain decides the sensitivity: it clips what it is given. */
 
 import { BadInput } from "../../protocol/errors.js";
 
@@ -7,25 +7,21 @@ export type Vector = number[];
 /** How far float arithmetic may carry a message out of its domain; calibration leaves more room than that. */
 export const ROUNDING = 1e-9;
 
-/** The set of messages a person may send. */
+/** The set of messages a person may send. `delta.js` knows more of it: how far apart two messages can be. */
 export interface Domain {
   readonly kind: string;
-  /** The lengths of the message's blocks. */
-  readonly blocks: readonly number[];
-  /** No message is longer. */
-  readonly radius: number;
   /** The numbers that describe it. */
-  readonly numbers: Readonly<Record<string, number>>;
-  /** The message that is formed from the raw pieces, which are clipped. */
+  readonly numbers: readonly number[];
+  /** The length of a message. */
+  readonly size: number;
+  /** Its largest Euclidean norm. */
+  readonly radius: number;
+  /** The message that is formed from the raw pieces, which are clipped; `BadInput` where they are not finite numbers. */
   embed(...raw: (number | Vector)[]): Vector;
-  /** Whether `embed` could have formed this message. */
-  contains(message: Vector): boolean;
 }
 
-/** The length of a message. */
-export function size(domain: Domain): number {
-  return domain.blocks.reduce((sum, block) => sum + block);
-}
+/** What a kind of domain makes of its numbers: size, radius and `embed`. */
+export type Shape = [size: number, radius: number, embed: Domain["embed"]];
 
 export function clip(value: number, low: number, high: number): number {
   return Math.max(low, Math.min(high, value));
@@ -35,7 +31,7 @@ export function dot(a: Vector, b: Vector): number {
   return a.reduce((sum, x, i) => sum + x * b[i]!, 0);
 }
 
-export function length(vector: Vector): number {
+export function norm(vector: Vector): number {
   return Math.sqrt(dot(vector, vector));
 }
 
@@ -45,25 +41,25 @@ export function times(vector: Vector, by: number): Vector {
 
 /** The vector itself, or the point of the ball in its direction. */
 export function shorten(vector: Vector, bound: number): Vector {
-  return times(vector, Math.min(1, bound / Math.max(length(vector), 1e-300)));
+  return times(vector, Math.min(1, bound / Math.max(norm(vector), 1e-300)));
 }
 
 /** The direction of a vector: it has the length 1, or 0 where the vector is 0. */
 export function unit(vector: Vector): Vector {
   const most = Math.max(...vector.map(Math.abs), 1e-300); // squares of short vectors would be zero
   const scaled = vector.map((x) => x / most);
-  const long = Math.max(length(scaled), 1e-300);
+  const long = Math.max(norm(scaled), 1e-300);
   return scaled.map((x) => x / long);
 }
 
 /** A finite number. Beyond 1e150 squares overflow; such a vector is cut to the ball whatever its direction. */
-export function admitNumber(raw: unknown): number {
-  if (!Number.isFinite(raw)) throw new BadInput("a message is formed from finite numbers");
-  return clip(raw as number, -1e150, 1e150);
+export function finite(raw: unknown): number {
+  if (Number.isFinite(raw)) return clip(raw as number, -1e150, 1e150);
+  throw new BadInput("a finite number is needed");
 }
 
 /** A vector of so many finite numbers. */
-export function admitVector(raw: unknown, dimension: number): Vector {
-  if (!Array.isArray(raw) || raw.length !== dimension) throw new BadInput(`a vector of ${dimension} numbers is needed`);
-  return raw.map(admitNumber);
+export function finites(raw: unknown, dimension: number): Vector {
+  if (Array.isArray(raw) && raw.length === dimension) return raw.map(finite);
+  throw new BadInput(`${dimension} numbers are needed`);
 }

@@ -3,36 +3,35 @@
 import { ConfigurationError, lookUp } from "../../protocol/errors.js";
 import { anything, maybe, real, shape, whole, type Reader } from "../../protocol/strict.js";
 import { ball, gradient, interval } from "./ball.js";
-import type { Domain } from "./base.js";
+import type { Domain, Shape } from "./base.js";
 import { direction } from "./direction.js";
-import { moments, relabelled } from "./moments.js";
+import { moments } from "./moments.js";
 
-export { size, type Domain, type Vector } from "./base.js";
+export type { Domain, Vector } from "./base.js";
 
+type Four = [number, number, number, number];
+
+/** A positive number, 1 where it is left out. */
 const one = maybe(real, 1);
-const bounded = { dimension: whole, bound: one };
 
-/** For each kind its numbers, in the order in which its function takes them. */
-const DOMAINS: Record<
-  string,
-  [(...numbers: [number, number, number, number]) => Domain, Record<string, Reader<number>>]
-> = {
+/** For each kind its numbers, in the order in which its function takes them. `delta.js` adds those that it brings. */
+export const DOMAINS: Record<string, [(...numbers: Four) => Shape, Record<string, Reader<number>>]> = {
   interval: [interval, { low: maybe(real, 0), high: one }],
-  ball: [ball, bounded],
-  gradient: [gradient, bounded],
+  ball: [ball, { dimension: whole, bound: one }],
+  gradient: [gradient, { dimension: whole, bound: one }],
   moments: [moments, { dimension: whole, reward_bound: one, weight: one }],
-  relabelled: [relabelled, { dimension: whole, label_bound: one, residual_bound: one, weight: one }],
   direction: [direction, { dimension: whole, share: maybe(real, 0.2) }],
 };
 
 /** The domain that these numbers and their `kind` describe. */
-export function domainFrom(numbers: Record<string, unknown>): Domain {
-  const kind = String(numbers["kind"]);
+export function domainFrom(given: Record<string, unknown>): Domain {
+  const kind = String(given["kind"]);
   const [domain, readers] = lookUp("domain", kind, DOMAINS);
-  const { kind: _, ...read } = shape({ kind: anything, ...readers })(numbers, "the domain");
-  const found = Object.values(read) as [number, number, number, number];
-  if (kind === "interval" ? !(found[0] < found[1]) : !found.every((number) => number > 0)) {
-    throw new ConfigurationError(`these numbers do not describe a domain of kind ${kind}: ${found}`);
+  const { kind: _, ...read } = shape({ kind: anything, ...readers })(given, kind);
+  const numbers = Object.values(read) as Four;
+  if (kind === "interval" ? numbers[0] < numbers[1] : numbers.every((number) => number > 0)) {
+    const [size, radius, embed] = domain(...numbers);
+    return { kind, numbers, size, radius, embed };
   }
-  return domain(...found);
+  throw new ConfigurationError(`there is no ${kind} of ${numbers}`);
 }
