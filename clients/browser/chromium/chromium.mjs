@@ -18,7 +18,9 @@ const FLAGS =
 async function found() {
   const wanted = process.env.SOTTOVOCE_CHROMIUM ?? "";
   const folders = (process.env.PATH ?? "").split(delimiter);
-  const installed = [...NAMES.flatMap((name) => folders.map((folder) => join(folder, name))), ...PLACES].find(existsSync);
+  const installed = [...NAMES.flatMap((name) => folders.map((folder) => join(folder, name))), ...PLACES].find(
+    existsSync,
+  );
   const executablePath = wanted === "npm" ? undefined : wanted || installed;
   if (executablePath) return { executablePath };
   try {

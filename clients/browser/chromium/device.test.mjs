@@ -18,7 +18,10 @@ test("a person chooses, observes and reports, and the server believes it", async
     assert.deepEqual(await sentAfter(page, 0), { acknowledged: 0, refused: 0, waiting: 1 });
     assert.deepEqual(await sentAfter(page, 2 * HOUR), { acknowledged: 1, refused: 0, waiting: 0 });
     assert.equal(await journal(task), 1);
-    assert.deepEqual(await page.evaluate(() => device.balance().then(({ spent, reportsLeft }) => [spent, reportsLeft])), [1, 19]);
+    assert.deepEqual(
+      await page.evaluate(() => device.balance().then(({ spent, reportsLeft }) => [spent, reportsLeft])),
+      [1, 19],
+    );
     await context.close();
   }
 });
@@ -44,8 +47,26 @@ test("the only requests are contract, status, model, permits or tickets, and rep
 
 test("every report body has the same length, whatever the person does", async () => {
   for (const [task, visits] of [
-    [await arms(), [[null, 1], [null, 0], [null, null], [null, "five"], [null, 7]]],
-    [await model(), [[PERSON, 1], [PERSON, null], [{ age: 99 }, 0], [{}, 1], ["nobody", "nothing"]]],
+    [
+      await arms(),
+      [
+        [null, 1],
+        [null, 0],
+        [null, null],
+        [null, "five"],
+        [null, 7],
+      ],
+    ],
+    [
+      await model(),
+      [
+        [PERSON, 1],
+        [PERSON, null],
+        [{ age: 99 }, 0],
+        [{}, 1],
+        ["nobody", "nothing"],
+      ],
+    ],
   ]) {
     const { context, bodies } = await person();
     const page = await opened(context, task);
@@ -86,7 +107,10 @@ test("a reward counts once, after the deadline never, and an unobserved decision
   const again = await page.evaluate((id) => device.observe(id, 0), decision.id);
   const [silent] = await visit(page, null, null);
   const late = await page.evaluate((id) => ((later += 3601), device.observe(id, 1)), silent.id);
-  assert.deepEqual([first, again, late, await page.evaluate(() => device.observe("nobody", 1))], [true, false, false, false]);
+  assert.deepEqual(
+    [first, again, late, await page.evaluate(() => device.observe("nobody", 1))],
+    [true, false, false, false],
+  );
   const { unobserved, drawn } = await page.evaluate(() => device.stats());
   assert.deepEqual([unobserved, drawn], [1, 2]);
   await context.close();

@@ -94,7 +94,11 @@ export async function person() {
   context.on("request", (request) => {
     const { pathname } = new URL(request.url());
     if (request.url().startsWith(server)) {
-      requests.push({ method: request.method(), path: pathname.split("/").slice(4).join("/"), body: request.postData() });
+      requests.push({
+        method: request.method(),
+        path: pathname.split("/").slice(4).join("/"),
+        body: request.postData(),
+      });
     }
   });
   return { context, requests, bodies: () => requests.filter(({ path }) => path === "reports").map(({ body }) => body) };
@@ -118,7 +122,10 @@ export async function blank(context, path = "/") {
 export async function open({ server, task, options }) {
   const { Device } = await import("/sottovoce.js");
   globalThis.later ??= 0;
-  globalThis.device = await Device.open(server, task, { now: () => Date.now() / 1000 + later, ...options });
+  const { admitted, ...others } = options;
+  const admission = admitted && { admission: (tickets) => globalThis.signed(tickets) };
+  const now = () => Date.now() / 1000 + later;
+  globalThis.device = await Device.open(server, task, { now, ...admission, ...others });
 }
 
 /** Choose, and observe a reward where there is one. */

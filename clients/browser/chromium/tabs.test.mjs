@@ -9,7 +9,9 @@ test("two tabs that observe the same decision draw once", async () => {
   const [one, other] = [await opened(context, task), await opened(context, task)];
   for (let i = 0; i < 5; i++) {
     const [{ id }] = await visit(one, null, null);
-    const kept = await Promise.all([one, other, one, other].map((page) => page.evaluate((id) => device.observe(id, 1), id)));
+    const kept = await Promise.all(
+      [one, other, one, other].map((page) => page.evaluate((id) => device.observe(id, 1), id)),
+    );
     assert.deepEqual(kept.sort(), [false, false, false, true]);
   }
   assert.equal((await one.evaluate(() => device.outbox())).length, 5);
@@ -65,7 +67,9 @@ test("what one tab opts out of leaves from no tab", async () => {
   const [one, other] = [await opened(context, task), await opened(context, task)];
   await visit(one, null, 1);
   await visit(one, null, null);
-  const heard = one.evaluate(() => new Promise((done) => device.addEventListener("state", done, { once: true })).then(() => 0));
+  const heard = one.evaluate(() =>
+    new Promise((done) => device.addEventListener("state", done, { once: true })).then(() => 0),
+  );
   await other.evaluate(() => device.optOut());
   await heard;
   await one.evaluate(() => void (later += 7200));

@@ -26,20 +26,19 @@ export interface Question {
 export type Ask = (route: string, question?: Question) => Promise<Answer>;
 
 /**
- * Cookies are not sent, redirects not followed, and the browser's cache is not used: it would bring the server's own
- * marks (`ETag`) back to it.
+ * Cookies are not sent, redirects not followed, and nothing comes from the browser's cache: it would bring the server's
+ * own marks (`ETag`) back to it. (What is posted is never in it; "no-store" there would only make the browser ask again
+ * each time whether the page may post.)
  */
 export function asking(fetcher: typeof fetch, server: string, task: string): Ask {
   if (!/^https?:\/\/[^/]/.test(server)) {
     throw new ConfigurationError(`a server is an address like "https://a.example", got "${server}"`);
   }
   return async (route, { body, headers = {}, keepalive = false } = {}) => {
+    const kind = { "content-type": "application/json", ...headers };
     const answer = await fetcher(`${server}/v1/tasks/${task}${route}`, {
-      ...(body === undefined
-        ? { headers }
-        : { method: "POST", body, headers: { "content-type": "application/json", ...headers } }),
+      ...(body === undefined ? { cache: "no-store" } : { method: "POST", body, headers: kind }),
       credentials: "omit",
-      cache: "no-store",
       redirect: "error",
       referrerPolicy: "no-referrer",
       keepalive,

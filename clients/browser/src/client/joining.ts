@@ -55,7 +55,9 @@ export function changed(task: string): ContractChanged {
 async function served(ask: Ask, task: string): Promise<Uint8Array> {
   const words = `the contract of "${task}" cannot be had`;
   const { status, body } = await ask("/contract").catch((error: Error) => {
-    throw new Unreachable(`${words}: ${error.message}`);
+    throw new Unreachable(
+      `${words}: ${error.message}; the server does not answer, or no task file names this page's origin`,
+    );
   });
   if (status === 404) throw new ConfigurationError(`the server knows no task "${task}"`);
   if (status !== 200) throw new Unreachable(`${words}: status ${status}`);
