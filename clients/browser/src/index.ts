@@ -8,3 +8,8 @@ export type { Entropy } from "./privacy/entropy.js";
 export type { Contract } from "./protocol/contract.js";
 export type { RawFields } from "./users/fields.js";
 export * from "./protocol/errors.js";
+
+/** What `delta.js` adds to. */
+export { WITH_DELTA } from "./privacy/accounting.js";
+export { DOMAINS } from "./privacy/domains/index.js";
+export { MECHANISMS } from "./privacy/mechanisms.js";

@@ -12,7 +12,7 @@ import { contractFrom, DAY, digestOf, dimensionOf } from "../protocol/contract.j
 import type { ByTicket, Contract } from "../protocol/contract.js";
 import { ContractRefused, WireError } from "../protocol/errors.js";
 import { MODELS } from "../protocol/offers.js";
-import { array, list } from "../protocol/strict.js";
+import { array, read } from "../protocol/strict.js";
 import { userOf, type Action, type LocalUser } from "../users/index.js";
 import { budgetsOf, type Limits } from "./ledger.js";
 
@@ -106,5 +106,5 @@ export function actionFrom(sent: unknown, offers: ByTicket, numbers: number): Ac
 export function recommendationFrom(sent: unknown, offers: ByTicket): number | Vector {
   if (!offers.actions.length) return array<Vector>(offers.dimension)(sent, "a recommendation");
   const arm = (one: unknown) => actionFrom(one, offers, 0) as number;
-  return Array.isArray(sent) ? list(arm)(sent, "") : arm(sent);
+  return Array.isArray(sent) ? read([arm], sent, "") : arm(sent);
 }

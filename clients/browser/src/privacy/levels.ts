@@ -2,17 +2,17 @@
 
 import { pack } from "../protocol/codec.js";
 import { BrokenPromise } from "../protocol/errors.js";
-import { shape, whole } from "../protocol/strict.js";
+import { read, whole } from "../protocol/strict.js";
 import { verifyWeights, type Build } from "./base.js";
 import { pureReport } from "./spent.js";
 
 /** Places between two neighbouring levels; the rounding of a place costs accuracy, never privacy. */
 const RESOLUTION = 2 ** 40;
 
-const read = shape({ levels: whole, keep: whole, flip: whole });
+const NUMBERS = { levels: whole, keep: whole, flip: whole };
 
 export const levels: Build = (domain, budget, numbers) => {
-  const { levels: count, keep, flip } = read(numbers, "levels");
+  const { levels: count, keep, flip } = read(NUMBERS, numbers, "levels");
   const total = keep + (count - 1) * flip;
   const reportSize = count <= 256 ? 1 : 2;
   return {

@@ -2,7 +2,7 @@
 
 import { pack } from "../protocol/codec.js";
 import { BrokenPromise } from "../protocol/errors.js";
-import { real, shape, whole } from "../protocol/strict.js";
+import { read, real, whole } from "../protocol/strict.js";
 import { verifyWeights, type Build } from "./base.js";
 import { COIN_BYTES, ranking } from "./codebook.js";
 import { dot, times } from "./domains/base.js";
@@ -15,10 +15,10 @@ const LARGEST_CODEBOOK = 2 ** 24;
 /** The lifted message is rounded to multiples of 1 / FIXED_POINT before it is compared with candidates. */
 const FIXED_POINT = 2 ** 15;
 
-const read = shape({ candidates: whole, cap: whole, inside: whole, outside: whole, mean: real });
+const NUMBERS = { candidates: whole, cap: whole, inside: whole, outside: whole, mean: real };
 
 export const sphere: Build = (domain, budget, numbers) => {
-  const { candidates, cap, inside, outside } = read(numbers, "sphere");
+  const { candidates, cap, inside, outside } = read(NUMBERS, numbers, "sphere");
   const ofCap = cap * inside;
   const total = ofCap + (candidates - cap) * outside;
   const reportSize = candidates <= 256 ? 1 : 2;

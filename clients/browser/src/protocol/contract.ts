@@ -9,7 +9,7 @@ import { WireError } from "./errors.js";
 import { field, widthOf } from "./fields.js";
 import { link } from "./links.js";
 import { sha256 } from "./sha256.js";
-import { anything, decoded, dictionary, flag, kinds, list, maybe, real, shape, text, whole, word } from "./strict.js";
+import { anything, decoded, flag, maybe, named, read, real, refuse, text, whole, word } from "./strict.js";
 import type { Read, Reader } from "./strict.js";
 
 /** Of the contract and of the wire. */
@@ -19,48 +19,49 @@ export const NAME = /^[a-z0-9][a-z0-9-]{0,62}$/;
 export const DAY = 86400;
 
 const numeral: Reader<number | string | string[]> = (value, at) =>
-  Array.isArray(value) ? list(text)(value, at) : typeof value === "string" ? value : whole(value, at);
+  Array.isArray(value) ? read([text], value, at) : typeof value === "string" ? value : whole(value, at);
 
-const date: Reader<string> = (value, at) => {
-  if (new Date(text(value, at)).toISOString().slice(0, 10) === value) return value;
-  throw new WireError(`${at} must be a day`);
-};
+const date: Reader<string> = (value, at) =>
+  new Date(text(value, at)).toISOString().startsWith(`${value}T`) ? (value as string) : refuse(at, "a day");
 
-const byModel = shape({
+const byModel = {
   kind: word("model"),
   model: text,
-  fields: dictionary(field),
-  actions: maybe(list(text), []),
+  fields: named(field),
+  actions: maybe([text], []),
   candidates: maybe(whole, 0),
   link: maybe((value, at) => (value === null ? null : link(value, at)), null),
-});
+};
 
-const byTicket = shape({
+const byTicket = {
   kind: word("tickets"),
-  actions: maybe(list(text), []),
+  actions: maybe([text], []),
   dimension: maybe(whole, 0),
   slopes: maybe(flag, false),
-});
+};
 
-const rewardTerms = shape({ low: real, high: real, default: real, wait: whole, unit_low: real, unit_high: real });
-const limit = shape({ lifetime: real, lifetime_delta: real, window: real, window_days: whole });
+const offers: Reader<ByModel | ByTicket> = (value, at) =>
+  (value as Partial<ByModel> | null)?.kind === "model" ? read(byModel, value, at) : read(byTicket, value, at);
 
-const contract = shape({
+const rewardTerms = { low: real, high: real, default: real, wait: whole, unit_low: real, unit_high: real };
+const limit = { lifetime: real, lifetime_delta: real, window: real, window_days: whole };
+
+const contract = {
   format: whole,
   id: text,
   title: text,
-  offers: kinds({ model: byModel, tickets: byTicket }),
-  domain: dictionary(numeral),
+  offers,
+  domain: named(numeral),
   mechanism: text,
-  gates: list(shape({ epsilon: real, delta: real, numbers: dictionary(numeral) })),
+  gates: [{ epsilon: real, delta: real, numbers: named(numeral) }] as const,
   limit,
   reward: rewardTerms,
   delay: whole,
   expires: date,
   retention: whole,
-  extensions: dictionary(anything),
+  extensions: named(anything),
   learning: anything,
-});
+};
 
 /** One model for everybody: the device chooses by it, and the action never travels. */
 export type ByModel = Read<typeof byModel>;
@@ -74,7 +75,7 @@ export type Contract = Read<typeof contract>;
 
 /** The contract that these bytes are; refuses another format by its number. */
 export function contractFrom(body: Uint8Array): Contract {
-  const { format = 1 } = decoded(body, dictionary(anything), "a contract");
+  const { format = 1 } = decoded(body, named(anything), "a contract");
   if (format !== FORMAT) throw new WireError(`this contract has format ${format}; this device reads format ${FORMAT}`);
   return decoded(body, contract, "a contract");
 }

@@ -1,30 +1,28 @@
 /** Fields: what an app knows of a person or of a candidate, as a task declares them. */
 
-import { WireError } from "./errors.js";
-import { kinds, list, real, shape, text, word, type Read } from "./strict.js";
+import { read, real, refuse, text, word, type Read, type Reader } from "./strict.js";
 
-const number = shape({ kind: word("number"), low: real, high: real });
-const category = shape({ kind: word("category"), values: list(text) });
+const KINDS = {
+  number: { kind: word("number"), low: real, high: real },
+  category: { kind: word("category"), values: [text] as const },
+  flag: { kind: word("flag") },
+};
+
+type Kinds = { [Kind in keyof typeof KINDS]: Read<(typeof KINDS)[Kind]> };
 
 /** A number in a declared range, one of a few words, or yes or no. */
-export const field = kinds({
-  number: (value, at) => {
-    const found = number(value, at);
-    if (!(found.low < found.high)) throw new WireError(`${at} must have low < high`);
-    return found;
-  },
-  category: (value, at) => {
-    const found = category(value, at);
-    if (found.values.length < 2 || new Set(found.values).size < found.values.length) {
-      throw new WireError(`${at} must have at least two different values`);
-    }
-    return found;
-  },
-  flag: shape({ kind: word("flag") }),
-});
-
-export type Field = Read<typeof field>;
+export type Field = Kinds[keyof Kinds];
 export type Fields = Record<string, Field>;
+
+export const field: Reader<Field> = (value, at) => {
+  const kind = word("number", "category", "flag")((value as Partial<Field> | null)?.kind, at);
+  const found = read(KINDS[kind], value, at) as Field;
+  if (found.kind === "number" && !(found.low < found.high)) refuse(at, "a number with low < high");
+  if (found.kind === "category" && (found.values.length < 2 || new Set(found.values).size < found.values.length)) {
+    refuse(at, "a category of at least two different values");
+  }
+  return found;
+};
 
 /** Coordinates of one encoded person or candidate: a constant, and those of every field. */
 export function widthOf(fields: Fields): number {

@@ -1,7 +1,6 @@
 /** Links: how the mean reward follows from <x, theta>. */
 
-import { WireError } from "./errors.js";
-import { maybe, real, shape, text, type Read } from "./strict.js";
+import { maybe, read, real, refuse, text, type Read } from "./strict.js";
 
 /** Where the normal distribution function is taken as constant; it is 1e-9 from its limits there. */
 const FARTHEST = 6;
@@ -26,15 +25,12 @@ const MEANS: Record<string, (z: number) => number> = {
   identity: (z) => z,
 };
 
-const declared = shape({ name: text, radius: maybe(real, 1), maximum: maybe(real, 6) });
+const declared = { name: text, radius: maybe(real, 1), maximum: maybe(real, 6) };
 
 /** A link for ||x|| <= 1 and ||theta|| <= radius; `maximum` is the largest count of a Poisson reward. */
 export function link(value: unknown, at: string): Link {
-  const found = declared(value, at);
-  if (!Object.hasOwn(MEANS, found.name) || !(found.radius > 0 && found.maximum > 0)) {
-    throw new WireError(`${at} is no link that this device knows`);
-  }
-  return found;
+  const found = read(declared, value, at);
+  return Object.hasOwn(MEANS, found.name) && found.radius > 0 && found.maximum > 0 ? found : refuse(at, "a known link");
 }
 
 export type Link = Read<typeof declared>;

@@ -3,7 +3,7 @@
 import { toHex } from "./codec.js";
 import { lookUp } from "./errors.js";
 import { sha256 } from "./sha256.js";
-import { array, decoded, shape, word, type Reader } from "./strict.js";
+import { array, decoded, word, type Reader } from "./strict.js";
 
 type Vector = number[];
 
@@ -58,5 +58,5 @@ export function modelFrom(body: Uint8Array, kind: string, dimension: number): Mo
     const [, name, axes] = /(\D+)(\d?)/.exec(part)!;
     parts[name!] = array(...Array<number>(Number(axes)).fill(dimension));
   }
-  return decoded(body, shape(parts), `a ${kind} model`) as unknown as Model;
+  return decoded(body, parts, `a ${kind} model`) as unknown as Model;
 }

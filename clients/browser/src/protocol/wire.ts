@@ -3,7 +3,7 @@
  * brings back a permit and reveals its nonce. A report to a task with a model names no action, no person and no time.
  */
 
-import { anything, flag, list, maybe, shape, text, whole, word, type Read } from "./strict.js";
+import { anything, flag, maybe, text, whole, word, type Read } from "./strict.js";
 
 /** The header with a token of the app, where a task wants one. */
 export const ADMISSION = "Sottovoce-Admission";
@@ -11,26 +11,26 @@ export const ADMISSION = "Sottovoce-Admission";
 export const LARGEST_OFFERS = 100;
 
 /** What may change while a task lives. */
-export const taskStatus = shape({
+export const taskStatus = {
   id: text,
   digest: text,
   mode: word("live", "apprentice"),
   state: word("open", "paused", "expired", "done"),
   version: text,
-});
+};
 
-export const permits = shape({ permits: list(shape({ permit: text, expires: whole })) });
+export const permits = { permits: [{ permit: text, expires: whole }] as const };
 
 /** Tickets; or none and the recommendation, once the task knows enough. */
-export const offers = shape({
-  offers: list(shape({ ticket: text, action: anything, expires: whole })),
+export const offers = {
+  offers: [{ ticket: text, action: anything, expires: whole }] as const,
   done: maybe(flag, false),
   recommendation: maybe(anything, null),
-});
+};
 
 /** One verdict per report, in order: the first two mean that it is in the journal, once. */
-export const verdicts = shape({
-  verdicts: list(
+export const verdicts = {
+  verdicts: [
     word(
       "accepted",
       "duplicate",
@@ -43,8 +43,8 @@ export const verdicts = shape({
       "task-paused",
       "task-done",
     ),
-  ),
-});
+  ] as const,
+};
 
 export type TaskStatus = Read<typeof taskStatus>;
 export type Permits = Read<typeof permits>;

@@ -1,7 +1,7 @@
 /** What a message may be. No mechanism takes a sensitivity as an argument: it asks the domain it was calibrated for. */
 
 import { ConfigurationError, lookUp } from "../../protocol/errors.js";
-import { anything, maybe, real, shape, whole, type Reader } from "../../protocol/strict.js";
+import { anything, maybe, read, real, whole, type Reader } from "../../protocol/strict.js";
 import { ball, gradient, interval } from "./ball.js";
 import type { Domain, Shape } from "./base.js";
 import { direction } from "./direction.js";
@@ -27,8 +27,8 @@ export const DOMAINS: Record<string, [(...numbers: Four) => Shape, Record<string
 export function domainFrom(given: Record<string, unknown>): Domain {
   const kind = String(given["kind"]);
   const [domain, readers] = lookUp("domain", kind, DOMAINS);
-  const { kind: _, ...read } = shape({ kind: anything, ...readers })(given, kind);
-  const numbers = Object.values(read) as Four;
+  const { kind: _, ...found } = read({ kind: anything, ...readers }, given, kind);
+  const numbers = Object.values(found) as Four;
   if (kind === "interval" ? numbers[0] < numbers[1] : numbers.every((number) => number > 0)) {
     const [size, radius, embed] = domain(...numbers);
     return { kind, numbers, size, radius, embed };
