@@ -1,41 +1,43 @@
 /**
  * One person's device in a browser: it chooses locally, observes, and sends one private report per decision.
  *
- * Order of work for a report: pay (when the decision is made), claim the draw, draw, persist the report and forget the
- * raw data, send. Each step but the draw is a transaction of its own, and the next one begins when it has ended.
+ * Order of work for a report: pay (when the decision is made); draw, keep the report and forget the raw data; send. Each
+ * is a transaction of its own, and the next one begins when it has ended.
  *
- * Why no datum is drawn for twice, whatever dies when: a draw is made only after a transaction has ended that found the
- * decision unclaimed and wrote the claim, and transactions of all tabs come one after another; so of two tabs one finds
- * the other's claim. The claim is strict: it is on the disk before the draw, and no later state is without it. Claims
- * are never taken back. A page that dies after its claim leaves a decision that nobody may draw for; the next page that
- * opens gives it up, and its report is lost. A page that dies after the report was kept leaves the bytes that are sent
- * again, which the server counts once. A page that dies before the claim has drawn nothing.
+ * Why nobody gets two draws of one datum, whatever dies when: a draw is made inside the transaction that takes the
+ * decision away and puts its report into the outbox, and only what is in the outbox is sent. Transactions of all tabs
+ * come one after another, so of two tabs one finds the decision gone. A page that dies before the transaction has ended
+ * leaves the decision as it was; what it may have drawn was in its memory alone, and is gone with it. A page that dies
+ * afterwards leaves the bytes, which are sent again and which the server counts once. The transaction is strict: the
+ * report is on the disk before it can be sent, so not even the loss of power brings the decision back.
+ *
+ * A device in Python writes a claim before it draws, and gives the report up if it dies in between. A page is killed all
+ * the time, and most of all by the click that is observed: reports of those who click would be lost more often, and
+ * whether a report leaves would depend on what was observed. Here a page that is killed loses the reward, and the report
+ * leaves all the same, with the default.
  *
  * Whether, when and with what length a report leaves depends on the decision and on chance, never on what was observed:
  * unobserved decisions report the default reward, bad input too, and every report waits for the decision's deadline.
  */
 
-import { privatise } from "../privacy/drawing.js";
 import { SYSTEM, type Entropy } from "../privacy/entropy.js";
-import { fromText, toText } from "../protocol/codec.js";
+import { toText } from "../protocol/codec.js";
 import { NAME, type ByModel, type Contract } from "../protocol/contract.js";
 import { BadInput, ConfigurationError, Unreachable } from "../protocol/errors.js";
-import { coinOf } from "../protocol/permits.js";
 import type { Report } from "../protocol/wire.js";
 import type { RawFields } from "../users/fields.js";
 import type { Action } from "../users/index.js";
-import { baselineOf, contextOf, documentOf, messageOf, nameOf, NOT_OBSERVED, type Decision } from "./answers.js";
-import { Background } from "./background.js";
+import { baselineOf, contextOf, nameOf, NOT_OBSERVED, type Decision } from "./answers.js";
+import { set, type Admission, type Core } from "./core.js";
 import { asking } from "./http.js";
 import { changed, join } from "./joining.js";
 import { Account, limitsOf, type Balance, type Limits } from "./ledger.js";
-import { Network } from "./network.js";
-import { Purse, type Subject } from "./paying.js";
-import { Stock, type Admission } from "./permits.js";
-import { Standing } from "./standing.js";
-import { Tabs } from "./tabs.js";
-import type { Terms } from "./terms.js";
-import { Vault, type Held } from "./vault.js";
+import { attempt, catchUp, deliver, leave, renew } from "./network.js";
+import { affords, balanceOf, promise, type Subject } from "./paying.js";
+import { AHEAD, fetchAhead, left, missing, takeTicket } from "./permits.js";
+import { report } from "./reporting.js";
+import { openTabs, type Tabs } from "./tabs.js";
+import { openVault, withdraw, type Entry, type Held, type Vault } from "./vault.js";
 
 /** The fields of the person, or one object of fields for each candidate; nothing where the task has tickets. */
 export type Given = RawFields | RawFields[] | undefined;
@@ -49,7 +51,7 @@ export interface Options {
   strict?: boolean;
   /** Gets a token from the app's own server, where the task wants one. */
   admission?: Admission;
-  /** The name of the database, where several people share a browser: one name for each. */
+  /** The name of the database, "sottovoce" when left out. Where several people share a browser: one name for each. */
   storage?: string;
   fetch?: typeof fetch;
   /** Seconds since 1970. */
@@ -61,6 +63,11 @@ export interface Options {
 /** A choice that was made without waiting; a moment later it is known whether there will be a report. */
 export interface Choice extends Omit<Decision, "reported"> {
   readonly recorded: Promise<Decision>;
+}
+
+export interface Chosen {
+  /** While the task is an apprentice: the app's own choice, by its number or its name. The first when left out. */
+  baseline?: number | string;
 }
 
 /** One report as it will leave, what it cost, and when it is due (seconds since 1970). */
@@ -78,6 +85,8 @@ export interface Sent {
   readonly waiting: number;
 }
 
+const NO_STORAGE = "this page has no storage or no Web Locks (they need https), so nothing is reported";
+
 /**
  * A task joined by one owner. Events: "model" when there is a newer model, "state" when anything else has changed.
  *
@@ -85,27 +94,21 @@ export interface Sent {
  * same task open: what is kept is shared.
  */
 export class Device extends EventTarget {
-  private readonly background = new Background(() => this.send());
+  readonly #core: Core;
+  readonly #strict: boolean;
   /** Choices that are being written down. */
-  private readonly recording = new Map<string, Promise<Decision>>();
-  private readonly purse: Purse;
-  private readonly stock: Stock;
-  private lastOffer: Action | undefined;
-  private readonly listening = new AbortController();
+  readonly #recording = new Map<string, Promise<Decision>>();
+  readonly #listening = new AbortController();
+  #lastOffer: Action | undefined;
+  /** What `start` began last; nothing after `stop`. */
+  #running: object | undefined;
 
-  private constructor(
-    private readonly terms: Terms,
-    private readonly standing: Standing,
-    private readonly network: Network,
-    private readonly tabs: Tabs | undefined,
-    private readonly options: Options,
-    limits: Limits,
-  ) {
+  private constructor(core: Omit<Core, "changed">, strict = false) {
     super();
-    this.stock = network.stock;
-    this.purse = new Purse(standing, terms, new Account(limits, terms.contract.limit), this.stock);
-    standing.changed = ({ newest }) =>
-      this.dispatchEvent(new Event(newest === standing.row.newest ? "state" : "model"));
+    const news = ({ newest }: Core["row"]) =>
+      this.dispatchEvent(new Event(newest === this.#core.row.newest ? "state" : "model"));
+    this.#core = { ...core, changed: news };
+    this.#strict = strict;
   }
 
   /** Join a task, or go on with it. Raises where its contract is refused, or was never seen and cannot be had. */
@@ -114,29 +117,39 @@ export class Device extends EventTarget {
       throw new ConfigurationError(`a task's id has lower-case letters, digits and dashes, got "${task}"`);
     }
     server = server.replace(/\/+$/, "");
-    const { storage = "sottovoce", entropy = SYSTEM, now = clock, admission } = options;
+    const { storage = "sottovoce", entropy = SYSTEM, now = () => Date.now() / 1000, admission, epsilon } = options;
     const limits = limitsOf(options.limits);
     const ask = asking(options.fetch ?? ((...given) => fetch(...given)), server, task);
     const joined = `${server} ${task}`;
-    const shared = await share(storage, joined);
+    let device: Device | undefined;
+    const { vault, tabs } = await share(storage, joined, () => device && catchUp(device.#core));
     try {
-      const [terms, row] = await join(shared?.vault, ask, joined, task, limits, options.epsilon, now());
-      const standing = new Standing(shared?.vault, row, () => shared?.tabs.tell());
-      const stock = new Stock(standing, shared?.tabs, terms, ask, entropy, admission);
-      const network = new Network(standing, terms, ask, entropy, stock);
-      const device = new Device(terms, standing, network, shared?.tabs, { ...options, entropy, now }, limits);
-      await device.arrive();
-      return device;
+      const [terms, row] = await join(vault, ask, joined, task, limits, epsilon, now());
+      const { limit, extensions, offers } = terms.contract;
+      if (!admission && "admission" in extensions) {
+        throw new ConfigurationError(
+          `task "${task}" admits people whom its app knows: the option admission gets their tokens`,
+        );
+      }
+      const account = new Account(limits, limit);
+      const held = { model: undefined, kept: undefined, outgoing: [], tickets: [], last: 0 };
+      const wanted = offers.kind === "model" ? AHEAD : 0;
+      const opened = new Device(
+        { terms, account, ask, entropy, admission, now, vault, tabs, row, wanted, ...held },
+        options.strict,
+      );
+      await opened.#arrive();
+      return (device = opened);
     } catch (error) {
-      shared?.tabs.close();
-      shared?.vault.close();
+      tabs?.close();
+      vault?.close();
       throw error;
     }
   }
 
   /** What this device has agreed to. */
   get contract(): Contract {
-    return this.terms.contract;
+    return this.#core.terms.contract;
   }
 
   // --- choosing ------------------------------------------------------------------------------------------------------
@@ -145,22 +158,19 @@ export class Device extends EventTarget {
    * An action for this person. While the task is an apprentice the app's own choice, `baseline`, is shown and reported
    * about. Without budget, consent or storage the choice is made all the same, and nothing will be sent.
    */
-  async choose(fields?: Given, { baseline = 0 }: { baseline?: number | string } = {}): Promise<Decision> {
-    const { network, stock, contract } = this;
-    if (contract.offers.kind === "model") {
-      if (!network.model) await this.alone("in", () => network.askStatus(this.now()));
-      return this.byModel(contract.offers, fields, baseline).recorded;
+  async choose(fields?: Given, chosen?: Chosen): Promise<Decision> {
+    const core = this.#core;
+    if (this.contract.offers.kind === "tickets") {
+      return this.#byTicket(takeTicket(core) ?? (await this.#alone("in", () => this.#nextTicket()))).recorded;
     }
-    const ticket = stock.take(this.now()) ?? (await this.alone("in", () => this.nextTicket()));
-    return this.byTicket(ticket).recorded;
+    if (!core.model) await this.#alone("in", () => renew({ ...core, row: { ...core.row, askAgain: 0 } }, false));
+    return this.chooseNow(fields, chosen).recorded;
   }
 
   /** The same without waiting, from what this tab has in memory; see `prefetch`. */
-  chooseNow(fields?: Given, { baseline = 0 }: { baseline?: number | string } = {}): Choice {
+  chooseNow(fields?: Given, { baseline = 0 }: Chosen = {}): Choice {
     const { offers } = this.contract;
-    return offers.kind === "model"
-      ? this.byModel(offers, fields, baseline)
-      : this.byTicket(this.stock.take(this.now()));
+    return offers.kind === "model" ? this.#byModel(offers, fields, baseline) : this.#byTicket(takeTicket(this.#core));
   }
 
   /**
@@ -169,84 +179,71 @@ export class Device extends EventTarget {
    * server that their reports come from one device.
    */
   async prefetch(number: number): Promise<void> {
-    this.stock.wanted = number;
-    await this.alone("in", async () => {
-      const missing = await this.stock.missing(this.now());
-      if (missing && (await this.purse.affords(this.now()))) await this.network.fetch(missing, this.now());
+    const core = this.#core;
+    core.wanted = number;
+    await this.#alone("in", async () => {
+      const lacking = await missing(core);
+      if (lacking && (await affords(core))) await attempt(core, () => fetchAhead(core, lacking));
     });
   }
 
-  private byModel(offers: ByModel, fields: Given, baseline: number | string): Choice {
+  #byModel(offers: ByModel, fields: Given, baseline: number | string): Choice {
     const [context, bad] = contextOf(offers, fields);
-    if (bad) console.warn(`sottovoce: task ${this.contract.id}: ${bad}`);
-    if (bad && this.options.strict) throw new BadInput(bad);
-    const { model, version, body } = this.network;
-    const chance = this.options.entropy!.below(2 ** 53) / 2 ** 53;
+    if (bad && this.#strict) throw new BadInput(bad);
+    if (bad) console.warn("sottovoce:", bad);
+    const { model, kept, row, entropy, terms } = this.#core;
+    const chance = entropy.below(2 ** 53) / 2 ** 53;
     const action =
-      this.standing.row.mode === "apprentice"
+      row.mode === "apprentice"
         ? baselineOf(offers, baseline, context.length)
         : bad || !model
           ? Math.floor(chance * context.length)
-          : this.terms.user.act(model, context, chance);
+          : terms.user.act(model, context, chance);
     const problem = bad || (model ? "" : "there is no model yet and the server does not answer");
-    return this.chosen(action, problem, model && { version, body, raw: context[action] }, bad ? ["bad_input"] : []);
+    return this.#chosen(action, problem, kept && { model: kept, raw: context[action] });
   }
 
-  private byTicket(ticket: Held | undefined): Choice {
-    const { recommendation } = this.standing.row;
-    if (recommendation !== undefined) return this.chosen(recommendation, "");
-    if (!ticket) return this.chosen(this.anyAction(), "there is no ticket at hand");
-    const action = (this.lastOffer = ticket.action!);
-    return this.chosen(action, "", { raw: action, version: "", ticket });
+  #byTicket(ticket: Held | undefined): Choice {
+    const { recommendation } = this.#core.row;
+    if (recommendation !== undefined) return this.#chosen(recommendation, "");
+    if (!ticket) return this.#chosen(this.#anyAction(), "there is no ticket at hand");
+    return this.#chosen((this.#lastOffer = ticket.action!), "", { raw: ticket.action, ticket });
   }
 
   /** From another tab that was closed, or from the server. */
-  private async nextTicket(): Promise<Held | undefined> {
-    const { stock, network } = this;
-    if (this.standing.row.recommendation !== undefined) return undefined;
-    await stock.left(this.now());
-    const ticket = stock.take(this.now());
-    if (ticket) return ticket;
-    await network.fetch(stock.wanted || 1, this.now());
-    return stock.take(this.now());
+  async #nextTicket(): Promise<Held | undefined> {
+    const core = this.#core;
+    if (core.row.recommendation !== undefined || (await left(core))) return takeTicket(core);
+    await attempt(core, () => fetchAhead(core, core.wanted || 1));
+    return takeTicket(core);
   }
 
   /** Without any offer: what was offered last, or any arm. */
-  private anyAction(): Action {
+  #anyAction(): Action {
     const { actions } = this.contract.offers;
-    if (this.lastOffer !== undefined) return this.lastOffer;
-    if (actions.length) return this.options.entropy!.below(actions.length);
-    throw new Unreachable(`task "${this.contract.id}" has not offered any point yet`);
+    if (this.#lastOffer !== undefined) return this.#lastOffer;
+    if (actions.length) return this.#core.entropy.below(actions.length);
+    throw new Unreachable("the server does not answer, and has not offered any point yet");
   }
 
   /** The choice, which is written down right after. Without a subject there is nothing to report. */
-  private chosen(action: Action, problem: string, subject?: Subject, notes: string[] = []): Choice {
-    const id = toText(this.options.entropy!.octets(12));
+  #chosen(action: Action, problem: string, subject?: Subject): Choice {
+    const id = toText(this.#core.entropy.octets(12));
     const made = { id, action, name: nameOf(this.contract.offers, action), problem };
-    const recorded = this.record(made, this.now(), subject, notes);
-    this.recording.set(id, recorded);
-    void recorded.finally(() => this.recording.delete(id));
+    const recorded = this.#record(made, this.#core.now(), subject).finally(() => this.#recording.delete(id));
+    this.#recording.set(id, recorded);
     return { ...made, recorded };
   }
 
-  private async record(
-    made: Omit<Decision, "reported">,
-    at: number,
-    subject: Subject | undefined,
-    notes: string[],
-  ): Promise<Decision> {
-    const { vault } = this.standing;
-    let reason = NO_STORAGE;
+  async #record(made: Omit<Decision, "reported">, at: number, subject: Subject | undefined): Promise<Decision> {
+    const { vault, tabs } = this.#core;
+    let reason = vault ? "" : NO_STORAGE;
     try {
-      if (vault) {
-        reason = await vault.transact(async (tables) => {
-          const found = subject ? await this.purse.promise(tables, made.id, at, this.tabs!.id, subject) : made.problem;
-          await tables.count(...notes, ...(found || !subject ? ["silent"] : []));
-          return found;
-        });
-      }
+      const tab = await tabs?.id();
+      if (vault && subject)
+        reason = await vault.transact((tables) => promise(this.#core, tables, made.id, at, tab!, subject));
     } catch (error) {
-      reason = `the decision could not be written down: ${(error as Error).name}`;
+      reason = `the decision could not be written down: ${error}`;
     }
     return { ...made, reported: !!subject && !reason, problem: made.problem || reason };
   }
@@ -261,153 +258,121 @@ export class Device extends EventTarget {
    * default.
    */
   async observe(id: string, reward: unknown): Promise<boolean> {
-    await this.recording.get(id);
-    const { terms, network, contract } = this;
-    const { vault, row } = this.standing;
-    const tab = await this.tabs?.arrived;
-    if (!vault || !tab) return false;
-    const claimed = await vault.transact(async (tables) => {
-      const pending = await tables.begin(id, tab);
-      return pending && ([pending, await tables.models.get([row.joined, pending.version])] as const);
-    }, "strict");
-    if (!claimed) return false;
-    const [pending, kept] = claimed;
-    const deadline = pending.at + contract.reward.wait;
-    const late = this.now() > deadline;
-    const models = new Map(kept && [[kept.version, network.modelOf(kept.version, kept.body)]]);
-    const [message, notes] = messageOf(terms, models, pending, late ? NOT_OBSERVED : reward);
-    const coin = coinOf(fromText(pending.permit), fromText(pending.nonce));
-    const drawn = privatise(terms.mechanisms[pending.gate]!, message, this.options.entropy!, coin);
-    const report = JSON.stringify(documentOf(contract, pending, drawn));
-    const due = deadline + this.options.entropy!.below(1000 * contract.delay + 1) / 1000; // whenever the reward came
-    const waiting = await vault.transact(async (tables) => {
-      await tables.count(...notes);
-      return tables.finish(pending, report, due);
-    });
-    if (waiting) network.outgoing.push(waiting);
-    return !!waiting && !late;
+    await this.#recording.get(id);
+    const drawn = await this.#core.vault?.transact((tables) => report(this.#core, tables, id, reward), "strict");
+    if (drawn) this.#core.outgoing.push(drawn.row);
+    return !!drawn && !drawn.late;
   }
 
   /** Report the default for overdue decisions, send what is due, look for a newer model. Never raises for the net. */
   async send(): Promise<Sent> {
-    const { network, standing } = this;
-    const now = this.now();
+    const core = this.#core;
     let [acknowledged, refused] = [0, 0];
-    if (standing.vault) {
-      const before = now - this.contract.reward.wait;
-      const open = await standing.vault.transact((tables) => tables.decisions.of(standing.row.joined));
-      for (const { id, at, drawing } of open) if (at < before && !drawing) await this.observe(id, NOT_OBSERVED);
-      [acknowledged, refused] = await this.alone("out", () => network.deliver(now));
+    if (core.vault) {
+      const before = core.now() - this.contract.reward.wait;
+      for (const { id, at } of await core.vault.transact((tables) => tables.of("decisions"))) {
+        if (at < before) await this.observe(id, NOT_OBSERVED);
+      }
+      [acknowledged, refused] = await this.#alone("out", () => deliver(core));
     }
-    await this.alone("in", async () => {
-      await network.catchUp();
-      await network.renew(now, await this.purse.affords(now));
+    await this.#alone("in", async () => {
+      await catchUp(core);
+      await renew(core, await affords(core));
     });
-    return { acknowledged, refused, waiting: network.outgoing.length };
+    return { acknowledged, refused, waiting: core.outgoing.length };
   }
 
   // --- the owner -----------------------------------------------------------------------------------------------------
 
   /** Exactly what will leave this device, what it cost and when it is due. */
   async outbox(): Promise<Waiting[]> {
-    const { vault, row } = this.standing;
-    const waiting = vault?.transact(async (tables) =>
-      Promise.all(
-        (await tables.outbox.of(row.joined)).map(async ({ report, entry, due }) => {
-          const { epsilon, delta } = (await tables.ledger.get(entry))!;
-          return { report: JSON.parse(report) as Report, epsilon, delta, due };
-        }),
-      ),
-    );
-    return (await waiting) ?? [];
+    const [rows, paid] = (await this.#core.vault?.transact(async (tables) => [
+      await tables.of("outbox"),
+      await tables.of("ledger"),
+    ])) ?? [[], []];
+    return rows.map(({ report, entry, due }) => {
+      const { epsilon, delta } = paid.find(({ id }) => id === entry)!;
+      return { report: JSON.parse(report), epsilon, delta, due };
+    });
+  }
+
+  /** Every report that was paid for, and what became of it. */
+  async ledger(): Promise<Entry[]> {
+    return (await this.#core.vault?.transact((tables) => tables.of("ledger"))) ?? [];
   }
 
   /** What was spent and what is left. */
   balance(): Promise<Balance> {
-    return this.purse.balance(this.now());
-  }
-
-  /** Counts: entries of the ledger by fate, verdicts, and what was clipped, bad, unobserved or not reported. */
-  async stats(): Promise<Record<string, number>> {
-    const { vault } = this.standing;
-    return { promised: 0, drawn: 0, sent: 0, lost: 0, ...(await vault?.transact((tables) => tables.stats())) };
+    return balanceOf(this.#core);
   }
 
   /** Withdraw what has not left, in all tabs, and report nothing more. Choosing goes on; what was spent stays spent. */
   async optOut(): Promise<void> {
-    await this.standing.set({ optedOut: true }, (tables) => tables.withdraw("withdrawn"));
-    this.network.outgoing = [];
+    this.#core.outgoing = [];
+    await set(this.#core, { optedOut: true }, (tables) => withdraw(tables, "withdrawn"));
   }
 
   /** Report again, on the old ledger. */
   optIn(): Promise<void> {
-    return this.standing.set({ optedOut: false });
+    return set(this.#core, { optedOut: false });
   }
 
   // --- the page ------------------------------------------------------------------------------------------------------
 
-  /** Call `send` again and again. One tab at a time sends. */
+  /** Call `send` every so many seconds. One tab at a time sends. What it raises is logged; the next call comes. */
   start(seconds = 15): void {
-    this.background.start(seconds);
+    const mine = (this.#running = {});
+    const again = (): unknown =>
+      this.#running === mine &&
+      this.send()
+        .catch((error) => console.warn("sottovoce:", error))
+        .finally(() => setTimeout(again, 1000 * seconds));
+    again();
   }
 
   /** What waits stays in the outbox. */
   stop(): void {
-    this.background.stop();
+    this.#running = undefined;
   }
 
   close(): void {
     this.stop();
-    this.listening.abort();
-    this.tabs?.close();
-    this.standing.vault?.close();
+    this.#listening.abort();
+    this.#core.tabs?.close();
+    this.#core.vault?.close();
   }
 
   /** A page is shown: see what other pages have left, and what is new. */
-  private async arrive(): Promise<void> {
-    const { network, standing, tabs } = this;
-    const living = await tabs?.living();
-    if (living) await standing.vault!.transact((tables) => tables.giveUp(living), "strict");
-    await this.alone("in", async () => {
-      await network.catchUp();
-      await network.renew(this.now(), false);
-      if (standing.row.changed) throw changed(this.contract.id);
-      const first = standing.row.nextPermit < 0 && (await this.stock.missing(this.now())) > 0;
-      if (first && (await this.purse.affords(this.now()))) await network.fetch(1, this.now()); // the others come later
+  async #arrive(): Promise<void> {
+    const core = this.#core;
+    const { tabs } = core;
+    await this.#alone("in", async () => {
+      await catchUp(core);
+      await renew(core, false);
+      if (core.row.changed) throw changed(this.contract.id);
+      const first = core.row.nextPermit < 0 && (await affords(core)) && (await missing(core));
+      if (first) await attempt(core, () => fetchAhead(core, 1)); // the others come later, at random times
     });
-    const { signal } = this.listening;
-    const left = () => network.leave(this.now());
-    tabs?.heard(() => void network.catchUp());
-    globalThis.document?.addEventListener("visibilitychange", () => document.hidden && left(), { signal });
-    globalThis.addEventListener?.("pagehide", () => (left(), tabs?.leave()), { signal });
-    globalThis.addEventListener?.("pageshow", ({ persisted }) => persisted && tabs?.arrive(), { signal });
+    const on = (type: string, heard: (event: Event) => unknown) =>
+      globalThis.addEventListener?.(type, heard, { signal: this.#listening.signal, capture: true });
+    on("visibilitychange", () => document.hidden && leave(core));
+    on("pagehide", () => (leave(core), tabs?.leave()));
+    on("pageshow", (event) => (event as PageTransitionEvent).persisted && tabs?.arrive());
   }
 
-  private alone<T>(what: string, work: () => Promise<T>): Promise<T> {
-    return this.tabs ? this.tabs.alone(what, work) : work();
+  #alone<T>(what: string, work: () => Promise<T>): Promise<T> {
+    return this.#core.tabs?.alone(what, work) ?? work();
   }
-
-  private now(): number {
-    return this.options.now!();
-  }
-}
-
-const NO_STORAGE = "this page has no storage or no Web Locks (they need https), so nothing is reported";
-
-function clock(): number {
-  return Date.now() / 1000;
 }
 
 /** What tabs share; nothing where the browser does not allow it. */
-async function share(storage: string, joined: string): Promise<{ vault: Vault; tabs: Tabs } | undefined> {
+async function share(storage: string, joined: string, heard: () => void): Promise<{ vault?: Vault; tabs?: Tabs }> {
   let vault: Vault | undefined;
   try {
-    vault = await Vault.open(storage, joined);
-    const tabs = new Tabs(`${storage} ${joined} `);
-    await tabs.arrive();
-    return { vault, tabs };
+    vault = await openVault(storage, joined);
+    return { vault, tabs: await openTabs(`${storage} ${joined} `, heard) };
   } catch {
     vault?.close();
-    return undefined;
+    return {};
   }
 }

@@ -1,7 +1,7 @@
 /** How a device reaches its server: one request, one answer. Nothing about the person is in a header. */
 
 import { ConfigurationError, WireError } from "../protocol/errors.js";
-import { decoded, type Reader } from "../protocol/strict.js";
+import { decoded, type Read, type Schema } from "../protocol/strict.js";
 
 /** Bytes that a device reads of one answer. */
 const LARGEST_ANSWER = 2 ** 25;
@@ -70,6 +70,6 @@ export function good(answer: Answer): Answer {
 }
 
 /** The body as this type, or `WireError`. */
-export function read<T>(answer: Answer, reader: Reader<T>): T {
-  return decoded(answer.body, reader, "an answer of this protocol");
+export function read<S extends Schema>(answer: Answer, schema: S): Read<S> {
+  return decoded(answer.body, schema, "an answer of this protocol");
 }

@@ -32,15 +32,15 @@ export async function join(
   epsilon: number | undefined,
   now: number,
 ): Promise<[Terms, Joined]> {
-  const pinned = await vault?.transact((tables) => tables.tasks.get(joined));
+  const pinned = await vault?.transact((tables) => tables.get("tasks", joined));
   if (pinned) return [accept(pinned.contract, task, limits, epsilon), pinned];
   const contract = await served(ask, task);
   const terms = accept(contract, task, limits, epsilon);
   if (expired(terms.contract, now)) throw new ContractRefused(`task "${task}" expired on ${terms.contract.expires}`);
   const row: Joined = { ...NEW, joined, contract };
   const first = await vault?.transact(async (tables) => {
-    const other = await tables.tasks.get(joined); // another tab may have joined meanwhile
-    if (!other) await tables.tasks.put(row);
+    const other = await tables.get("tasks", joined); // another tab may have joined meanwhile
+    if (!other) await tables.put("tasks", row);
     return other;
   }, "strict");
   if (first && digestOf(first.contract) !== terms.digest) throw changed(task);

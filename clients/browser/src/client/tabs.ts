@@ -6,61 +6,49 @@
 import { toText } from "../protocol/codec.js";
 
 /** One tab, while its page is shown: a page that the browser puts aside is no tab, and another one when it returns. */
-export class Tabs {
+export interface Tabs {
   /** The name of this tab; empty while its page is put aside. */
-  id = "";
-  /** The name, when there is one. */
-  arrived: Promise<string> = Promise.resolve("");
-  private readonly channel: BroadcastChannel;
-  private release = (): void => {};
-
-  constructor(private readonly prefix: string) {
-    this.channel = new BroadcastChannel(prefix);
-  }
-
-  arrive(): Promise<string> {
-    const id = toText(crypto.getRandomValues(new Uint8Array(12)));
-    this.arrived = new Promise((resolve, reject) => {
-      const living = () =>
-        new Promise<void>((release) => {
-          this.release = release;
-          this.id = id;
-          resolve(id);
-        });
-      navigator.locks.request(this.prefix + id, living).catch(reject);
-    });
-    return this.arrived;
-  }
-
-  leave(): void {
-    this.id = "";
-    this.arrived = Promise.resolve("");
-    this.release();
-  }
-
-  close(): void {
-    this.leave();
-    this.channel.close();
-  }
-
-  /** Another tab has changed what is kept. */
-  heard(changed: () => void): void {
-    this.channel.onmessage = changed;
-  }
-
+  readonly id: () => Promise<string>;
+  arrive(): void;
+  leave(): void;
+  close(): void;
   /** The names of all tabs that live. */
-  async living(): Promise<Set<string>> {
-    const { held = [] } = await navigator.locks.query();
-    return new Set(held.map(({ name = "" }) => name.slice(this.prefix.length)));
-  }
-
+  living(): Promise<string[]>;
   /** Do this while no other tab does the same. */
-  alone<T>(what: string, work: () => Promise<T>): Promise<T> {
-    return navigator.locks.request(`${this.prefix}${what}`, work) as Promise<T>;
-  }
+  alone<T>(what: string, work: () => Promise<T>): Promise<T>;
+  /** Tell the other tabs that something has changed. */
+  tell(): void;
+}
 
-  /** Tell the other tabs. */
-  tell(): void {
-    this.channel.postMessage(0);
-  }
+/** `heard` is called when another tab has changed what is kept. Raises where there are no Web Locks. */
+export async function openTabs(prefix: string, heard: () => void): Promise<Tabs> {
+  const { locks } = navigator;
+  const channel = new BroadcastChannel(prefix);
+  channel.onmessage = heard;
+  let id = Promise.resolve("");
+  let release = (): void => {};
+  const tabs: Tabs = {
+    id: () => id,
+    arrive() {
+      const name = toText(crypto.getRandomValues(new Uint8Array(12)));
+      id = new Promise((arrived, failed) => {
+        const living = () => new Promise<void>((left) => arrived(((release = left), name)));
+        locks.request(prefix + name, living).catch(failed);
+      });
+    },
+    leave() {
+      id = Promise.resolve("");
+      release();
+    },
+    close() {
+      tabs.leave();
+      channel.close();
+    },
+    living: async () => (await locks.query()).held!.map(({ name }) => name!.slice(prefix.length)),
+    alone: (what, work) => locks.request(prefix + what, work) as Promise<never>,
+    tell: () => channel.postMessage(0),
+  };
+  tabs.arrive();
+  await id;
+  return tabs;
 }
