@@ -32,7 +32,7 @@ import { set, type Admission, type Core } from "./core.js";
 import { asking } from "./http.js";
 import { changed, join } from "./joining.js";
 import { Account, limitsOf, type Balance, type Limits } from "./ledger.js";
-import { attempt, catchUp, deliver, leave, renew } from "./network.js";
+import { askStatus, attempt, catchUp, deliver, leave, renew } from "./network.js";
 import { affords, balanceOf, promise, type Subject } from "./paying.js";
 import { AHEAD, fetchAhead, left, missing, takeTicket } from "./permits.js";
 import { report } from "./reporting.js";
@@ -163,7 +163,7 @@ export class Device extends EventTarget {
     if (this.contract.offers.kind === "tickets") {
       return this.#byTicket(takeTicket(core) ?? (await this.#alone("in", () => this.#nextTicket()))).recorded;
     }
-    if (!core.model) await this.#alone("in", () => renew({ ...core, row: { ...core.row, askAgain: 0 } }, false));
+    if (!core.model) await this.#alone("in", () => attempt(core, () => askStatus(core)));
     return this.chooseNow(fields, chosen).recorded;
   }
 

@@ -107,7 +107,8 @@ export async function renew(core: Core, reporting: boolean): Promise<void> {
   if (number) await attempt(core, () => fetchAhead(core, number));
 }
 
-async function askStatus(core: Core): Promise<void> {
+/** The status, and with it the model. */
+export async function askStatus(core: Core): Promise<void> {
   const answer = good(await core.ask(""));
   const { digest, mode, state, version } = read(answer, taskStatus);
   if (digest !== core.terms.digest) {
