@@ -60,24 +60,21 @@ export function expired(contract: Contract, now: number): boolean {
 /** What every honest contract has; a server that sends something else is not followed. */
 function check({ offers, domain, reward, delay, limit, gates, extensions }: Contract): void {
   const rules: Record<string, boolean> = {
-    "model with fields that fit it, or arms or points":
+    offers:
       offers.kind === "model"
         ? Object.hasOwn(MODELS, offers.model) &&
           Object.keys(offers.fields).length > 0 &&
           offers.actions.length > 0 !== offers.candidates > 0 &&
           dimensionOf(offers) === domain["dimension"]
         : offers.actions.length > 0 !== offers.dimension > 0 && !(offers.actions.length && offers.slopes),
-    "range of rewards, with the default in it":
-      reward.low < reward.high && reward.low <= reward.default && reward.default <= reward.high,
-    "scale of rewards": reward.unit_low < reward.unit_high,
-    "wait of less than a year": [reward.wait, delay].every((wait) => 0 <= wait && wait < YEAR),
-    "window of days": limit.window_days >= 1,
-    gate: gates.length > 0,
-    "use for a device that knows no such extension": Object.entries(extensions).every(
-      ([name, value]) => name === "admission" && value === "signed",
-    ),
+    reward: reward.low < reward.high && reward.low <= reward.default && reward.default <= reward.high,
+    scale: reward.unit_low < reward.unit_high,
+    wait: [reward.wait, delay].every((wait) => 0 <= wait && wait < YEAR),
+    window: limit.window_days >= 1,
+    gates: gates.length > 0,
+    extensions: Object.entries(extensions).every(([name, value]) => name === "admission" && value === "signed"),
   };
-  for (const rule in rules) if (!rules[rule]) throw new WireError(`it has no ${rule}`);
+  for (const rule in rules) if (!rules[rule]) throw new WireError(`its ${rule} cannot be`);
 }
 
 /** The gate of the largest epsilon within the owner's limits, and within `epsilon` where it is given. */
@@ -86,10 +83,7 @@ function gateOf(gates: readonly Budget[], limits: Limits, epsilon = Infinity): n
   const allowed = gates.map((gate) => (gate.epsilon <= most && gate.delta <= limits.delta ? gate.epsilon : 0));
   const largest = Math.max(...allowed);
   if (largest > 0) return allowed.indexOf(largest);
-  throw new WireError(
-    `it asks for epsilon ${gates.map((gate) => gate.epsilon).join(" or ")} a report; this device allows ${most} ` +
-      `with delta ${limits.delta}`,
-  );
+  throw new WireError(`it asks for more than epsilon ${most}, delta ${limits.delta} a report`);
 }
 
 /** The server's choice: the number of an arm, a point, or the points to try for a message of so many numbers. */

@@ -45,5 +45,5 @@ export function exactSum(numbers: number[]): number {
     }
     parts = [...kept, sum];
   }
-  return parts.reduceRight((sum, part) => sum + part, 0);
+  return parts.reduce((sum, part) => sum + part, 0); // from the smallest, so that a tie is broken by what follows
 }

@@ -99,7 +99,5 @@ function explored(scores: Vector, explore: number, chance: number): number {
   if (chance < explore) {
     return Math.min(Math.floor((chance / Math.max(explore, 1e-300)) * scores.length), scores.length - 1);
   }
-  // Of equal scores the first; a score that is not a number counts as the highest, as in NumPy.
-  const unordered = scores.findIndex(Number.isNaN);
-  return unordered < 0 ? scores.indexOf(Math.max(...scores)) : unordered;
+  return Math.max(0, scores.indexOf(Math.max(...scores))); // of equal ones the first; also where one is not a number
 }
