@@ -38,9 +38,11 @@ async function found() {
 async function unpack() {
   if (existsSync(FOLDER)) return;
   const whole = mkdtempSync(`${FOLDER}-`);
+  const { TMPDIR = "/tmp", LD_LIBRARY_PATH = "" } = process.env;
   Object.assign(process.env, { TMPDIR: whole, AWS_EXECUTION_ENV: "AWS_Lambda_nodejs22.x" }); // where, and with libraries
   const { default: packed } = await import("@sparticuz/chromium");
   await packed.executablePath();
+  Object.assign(process.env, { TMPDIR, LD_LIBRARY_PATH, AWS_EXECUTION_ENV: "" });
   const fonts = `<dir>${join(FOLDER, "fonts")}</dir><cachedir>${join(FOLDER, "cache")}</cachedir>`;
   mkdirSync(join(whole, "cache"));
   writeFileSync(join(whole, "fonts", "fonts.conf"), `<fontconfig>${fonts}</fontconfig>`);
