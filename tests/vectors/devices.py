@@ -157,6 +157,11 @@ def messages(draw: np.random.Generator) -> Iterator[Case]:
             [[1e-200, 2e-200]],
         ),
     )
+    towards = model(draw, "directed", 2, theta=[1.0, 0.0], clip=0.75, contrast=1.0)
+    yield (
+        "what lies along theta is made quieter, but not silent",
+        case("directed", {"kind": "direction", "dimension": 2}, 1.0, links[3], towards, [[0.9, 0.01]]),
+    )
     yield "a number", case("scalar", INTERVAL, 0.3, None, None, None, 2)
     points = [vector(draw, 3) for _ in range(4)]
     yield (

@@ -47,6 +47,7 @@ def contracts(draw: np.random.Generator) -> Iterator[Case]:
             "another format": {"format": 2},
             "an unknown field": {"colour": "red"},
             "an unknown extension": {"extensions": {"colour": "red"}},
+            "an extension of another value": {"extensions": {"admission": "free"}},
             "an endless wait": {"delay": 40_000_000},
             "a reward without range": {"reward": document["reward"] | {"high": "0.0"}},
             "a default outside the range": {"reward": document["reward"] | {"default": "1.5"}},
@@ -141,6 +142,11 @@ def ledger(draw: np.random.Generator) -> Iterator[Case]:
     yield (
         "sums that reach the limit but for rounding",
         case([[pure(0.1), hour, True]] * 20, hour, limit | {"window": 3.0000000000000004}),
+    )
+    tenth = gate("levels", INTERVAL, 0.1)
+    yield (
+        "the last report before the limit, but for rounding",
+        case([[pure(0.1), hour, True]] * 2, hour, limit | {"window": 0.3}, tenth),
     )
     yield "the lifetime is full", case([[pure(4.0), hour - 9 * day, True]] * 2, hour, limit | {"lifetime": 8.5})
     late = limit | {"lifetime_delta": 1e-6, "lifetime": 6.0, "window": 6.0}

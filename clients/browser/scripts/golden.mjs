@@ -78,6 +78,8 @@ const CASES = {
     yield ["sphere: a message that is far too long", drawn(sphere(4, 32, 3), ball, [1e308, -1e308, 3])];
     yield ["sphere: equal scores", drawn(sphere(8, 2048, 1000), { kind: "ball", dimension: 1 }, [1e-9])];
     yield ["laplace: a number", drawn(laplace(1, 2.5), INTERVAL, 0.125)];
+    yield ["laplace: half a step is rounded to the even one", drawn(laplace(1, 4), INTERVAL, 2 ** -23)];
+    yield ["laplace: so are one and a half", drawn(laplace(1, 4), INTERVAL, -3 * 2 ** -23)];
     yield ["laplace: a vector", drawn(laplace(2, 4), { kind: "ball", dimension: 3 }, [0.5, -0.5, 0.25])];
     yield ["laplace: a direction", drawn(laplace(3, 2, 1), { kind: "direction", dimension: 2 }, [3, 4], -7, 2)];
     const moments = { kind: "moments", dimension: 3, reward_bound: "0.5", weight: "0.7" };
@@ -95,7 +97,6 @@ const CASES = {
       ["a missing weight", { ...levels(2, 2), numbers: { levels: 2, keep: 3 } }, INTERVAL],
       ["an epsilon of 13", levels(13, 2), INTERVAL],
       ["a negative epsilon", { ...levels(2, 2), epsilon: -2 }, INTERVAL],
-      ["a codebook of more than 2^24 numbers", sphere(4, 65536, 3), { kind: "ball", dimension: 256 }],
       ["a Laplace scale just too small", laplace(1, 1.9999999), INTERVAL],
       ["a Gaussian scale just too small", gaussian(1, 1e-5, 7.46), INTERVAL],
       ["a scale of zero", laplace(1, 0), INTERVAL],
@@ -103,6 +104,8 @@ const CASES = {
     ]) {
       yield [`refused: ${what}`, drawn(gate, domain, 0.5)];
     }
+    const wide = drawn(sphere(4, 65536, 3), { kind: "ball", dimension: 256 }, Array(256).fill(0));
+    yield ["refused: a codebook of more than 2^24 numbers", wide];
     yield ["refused: no number", drawn(levels(2, 2), INTERVAL, { number: "nan" })];
     yield ["refused: a list instead of a number", drawn(levels(2, 2), INTERVAL, [0.5])];
     yield ["refused: a number too few", drawn(sphere(4, 32, 3), ball, [0.5, 0.5])];

@@ -74,6 +74,12 @@ def context_of(offers: ByModel, raw: Any) -> tuple[Array, str]:
     return np.zeros((rows, offers.dimension)), problem
 
 
+def kept_of(model: Any, context: Array, action: int) -> list[list[float]]:
+    """The rows of features that the message will need, the chosen one first; a contrast is one with all the others."""
+    contrast = getattr(model, "contrast", 0.0) > 0
+    return [context[action].tolist(), *(np.delete(context, action, axis=0).tolist() if contrast else ())]
+
+
 def baseline_of(offers: ByModel, baseline: int | str, number: int) -> int:
     """The app's own choice among so many actions, by its number or its name."""
     index = offers.actions.index(baseline) if baseline in offers.actions else baseline
@@ -97,7 +103,8 @@ def message_of(terms: Terms, models: Mapping[str, Any], pending: Pending, reward
     try:
         with np.errstate(over="ignore"):  # a server may send what overflows; the domain refuses the infinity
             if isinstance(offers, ByModel):
-                return terms.user.message(models[pending.version], np.array([raw], dtype=float), 0, reward), notes
+                rows = np.atleast_2d(np.array(raw, dtype=float))  # one row in what earlier versions kept
+                return terms.user.message(models[pending.version], rows, 0, reward), notes
             action = np.array(raw, dtype=float) if isinstance(raw, list) else raw
             return terms.user.message(action, None, action, reward), notes
     except (BadInput, KeyError):  # KeyError: another process has thrown the model away

@@ -25,6 +25,7 @@ from sottovoce.client.answers import (
     baseline_of,
     context_of,
     document_of,
+    kept_of,
     message_of,
     name_of,
 )
@@ -146,7 +147,8 @@ class Device:
                 self._vault.count("bad_input")
             if version is None:
                 return self._unreported(action, problem or "there is no model yet and the server does not answer")
-            return self._decide(standing, action, None, version, context[action].tolist(), problem)
+            kept = kept_of(self._network.models[version], context, action)
+            return self._decide(standing, action, None, version, kept, problem)
 
     def _choose_by_ticket(self, offers: ByTicket) -> Decision:
         asked = False
