@@ -81,7 +81,7 @@ test("every report body has the same length, whatever the person does", async ()
   }
 });
 
-test("raw data is forgotten as soon as the report is drawn", async () => {
+test("raw data is forgotten as soon as the report is drawn, which is then on the disk", async () => {
   const { context } = await person();
   const page = await opened(context, await model());
   const decision = await page.evaluate((person) => device.choose(person), PERSON);
@@ -92,10 +92,21 @@ test("raw data is forgotten as soon as the report is drawn", async () => {
       const rows = request.result.transaction("decisions").objectStore("decisions").getAll();
       await new Promise((done) => (rows.onsuccess = done));
       request.result.close();
-      return rows.result.map(({ raw }) => raw.length);
+      return rows.result.map(({ raw }) => raw.flat().length);
     });
   assert.deepEqual(await kept(), [4]);
-  await page.evaluate((id) => device.observe(id, 1), decision.id);
+  const durable = await page.evaluate(async (id) => {
+    const honest = IDBDatabase.prototype.transaction;
+    const found = [];
+    IDBDatabase.prototype.transaction = function (...given) {
+      found.push(given[2].durability);
+      return honest.apply(this, given);
+    };
+    await device.observe(id, 1);
+    IDBDatabase.prototype.transaction = honest;
+    return found;
+  }, decision.id);
+  assert.deepEqual(durable, ["strict"]);
   assert.deepEqual(await kept(), []);
   await context.close();
 });

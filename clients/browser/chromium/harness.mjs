@@ -13,11 +13,13 @@ const PAGE = "<!doctype html><title>a page</title><link rel=icon href=data:,><p>
 /** What docs/browser.md recommends. */
 const POLICY = `default-src 'none'; script-src 'self'; connect-src ${server}; img-src data:`;
 
-const site = http.createServer((request, answer) => {
-  const script = request.url.endsWith(".js");
-  answer.setHeader("content-type", script ? "text/javascript" : "text/html");
-  answer.setHeader("content-security-policy", POLICY);
-  answer.end(script ? readFileSync(new URL(request.url.slice(1), DIST)) : PAGE);
+/** Pages and scripts that a test adds, by their path; without a policy. */
+export const added = {};
+
+const site = http.createServer(({ url }, answer) => {
+  answer.setHeader("content-type", /js$/.test(url) ? "text/javascript" : "text/html");
+  if (!added[url]) answer.setHeader("content-security-policy", POLICY);
+  answer.end(added[url] ?? (url.endsWith(".js") ? readFileSync(new URL(url.slice(1), DIST)) : PAGE));
 });
 await new Promise((listening) => site.listen(0, "127.0.0.1", listening));
 export const origin = `http://127.0.0.1:${site.address().port}`;
@@ -85,6 +87,12 @@ export async function until(claim, seconds = 20) {
 export async function journal(id) {
   const lines = (await (await admin("GET", `/v1/tasks/${id}/export`)).text()).trim().split("\n");
   return lines.length - 1;
+}
+
+/** How often the server has answered a route with this status, for all tasks. */
+export async function answered(route, status) {
+  const page = await (await fetch(`${server}/metrics`)).text();
+  return Number(new RegExp(`requests_total{route="[^"]*/${route}",status="${status}"} (\\d+)`).exec(page)?.[1] ?? 0);
 }
 
 /** A browser profile of its own. Everything that its pages ask the server is in `requests`. */

@@ -2,31 +2,29 @@
 import assert from "node:assert/strict";
 import { createHmac, randomBytes } from "node:crypto";
 import { test } from "node:test";
-import { admin, arms, HOUR, journal, opened, person, sentAfter, server, visit } from "./harness.mjs";
-
-/** How often browsers have asked whether they may, for all tasks. */
-async function preflights() {
-  const page = await (await fetch(`${server}/metrics`)).text();
-  return Object.fromEntries(
-    [...page.matchAll(/requests_total\{route="[^"]*\/(\w+)",status="204"\} (\d+)/g)].map((found) => [
-      found[1],
-      +found[2],
-    ]),
-  );
-}
+import { admin, answered, arms, HOUR, journal, opened, person, sentAfter, visit } from "./harness.mjs";
 
 test("a browser asks once whether it may post tickets and reports", async () => {
   const { context } = await person();
   const task = await arms();
-  const before = await preflights();
+  const asked = async () => [await answered("offers", 204), await answered("reports", 204)];
+  const [offers, reports] = await asked();
   const page = await opened(context, task);
   for (let i = 0; i < 3; i++) {
     await visit(page, null, 1);
     assert.equal((await sentAfter(page, 2 * HOUR)).acknowledged, 1);
     await page.evaluate(() => void (later = 0));
   }
-  const after = await preflights();
-  assert.deepEqual([after.offers - (before.offers ?? 0), after.reports - (before.reports ?? 0)], [1, 1]);
+  assert.deepEqual(await asked(), [offers + 1, reports + 1]);
+  await context.close();
+});
+
+test("nothing comes from the browser's cache, which would bring a server's marks back to it", async () => {
+  const { context } = await person();
+  const task = await arms();
+  const before = await answered("contract", 200);
+  for (const storage of ["one", "another"]) await opened(context, task, { storage });
+  assert.equal(await answered("contract", 200), before + 2);
   await context.close();
 });
 

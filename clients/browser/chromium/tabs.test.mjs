@@ -107,26 +107,52 @@ test("a page that is closed at once after a click loses nothing", async () => {
   await context.close();
 });
 
-test("what is due leaves when a page is closed, and nothing earlier", async () => {
-  for (const [late, arrived] of [
-    [0, 0],
-    [7200, 1],
-  ]) {
-    const { context } = await person();
+/** In the page: what a browser does when a page is hidden, put aside or closed. */
+const ENDS = {
+  closed: () => void (location.href = "about:blank"),
+  hidden() {
+    Object.defineProperty(document, "hidden", { value: true });
+    document.dispatchEvent(new Event("visibilitychange", { bubbles: true }));
+  },
+  "put aside": () => dispatchEvent(new PageTransitionEvent("pagehide", { persisted: true })),
+};
+
+for (const [how, end] of Object.entries(ENDS)) {
+  test(`what is due leaves when a page is ${how}, and nothing earlier`, async () => {
+    const { context, bodies } = await person();
     const task = await arms();
-    const page = await opened(context, task);
-    await visit(page, null, 1);
-    await page.evaluate((late) => void (later += late), late);
-    await page.goto("about:blank");
-    if (arrived) await until(async () => (await journal(task)) === 1);
-    else await pause(300);
-    assert.equal(await journal(task), arrived);
+    for (const [late, arrived] of [
+      [0, 0],
+      [7200, 1],
+    ]) {
+      const page = await opened(context, task);
+      if (!late) await visit(page, null, 1);
+      await page.evaluate((late) => void (later += late), late);
+      await page.evaluate(end);
+      if (arrived) await until(async () => (await journal(task)) === 1);
+      else await pause(200);
+      assert.equal(await journal(task), arrived);
+      await page.close();
+    }
     const again = await opened(context, task);
     await sentAfter(again, 2 * HOUR); // the answer may have been lost with the page; the same bytes are counted once
     assert.equal(await journal(task), 1);
+    assert.equal(new Set(bodies()).size, 1);
     assert.deepEqual(await again.evaluate(() => device.outbox()), []);
     await context.close();
+  });
+}
+
+test("a page that was put aside goes on when it is shown again", async () => {
+  const { context, requests } = await person();
+  const page = await opened(context, await arms());
+  await page.evaluate(() => device.prefetch(2));
+  for (const type of ["pagehide", "pageshow"]) {
+    await page.evaluate((type) => void dispatchEvent(new PageTransitionEvent(type, { persisted: true })), type);
   }
+  for (let i = 0; i < 2; i++) assert.deepEqual((await visit(page, null, 1))[1], true);
+  assert.equal(requests.filter(({ path }) => path === "offers").length, 1);
+  await context.close();
 });
 
 test("in the background what is due is sent", async () => {

@@ -356,7 +356,11 @@ export class Device extends EventTarget {
     const on = (type: string, heard: (event: Event) => unknown) =>
       globalThis.addEventListener?.(type, heard, { signal: this.#listening.signal, capture: true });
     on("visibilitychange", () => document.hidden && leave(core));
-    on("pagehide", () => (leave(core), tabs?.leave()));
+    on("pagehide", () => {
+      leave(core);
+      tabs?.leave();
+      core.tickets = []; // the others may have them
+    });
     on("pageshow", (event) => (event as PageTransitionEvent).persisted && tabs?.arrive());
   }
 
