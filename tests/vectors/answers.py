@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from sottovoce.client.answers import document_of, message_of
+from sottovoce.client.answers import document_of, kept_of, message_of
 from sottovoce.client.ledger import Account, Limits
 from sottovoce.client.tables import Pending
 from sottovoce.client.terms import accept
@@ -116,8 +116,9 @@ def choices(given: Given) -> Gives:
     kind, body = given["kind"], given["body"].encode()
     model = model_from(body, kind, given["dimension"])
     user = USERS[kind](None) if kind == "linear" else USERS[kind](None, None)
-    action = user.act(model, np.array(given["context"], dtype=float), given["chance"])
-    return {"version": version_of(body), "action": int(action)}
+    context = np.array(given["context"], dtype=float)
+    action = int(user.act(model, context, given["chance"]))
+    return {"version": version_of(body), "action": action, "kept": kept_of(model, context, action)}
 
 
 def messages(given: Given) -> Gives:

@@ -92,14 +92,21 @@ def reports(draw: np.random.Generator) -> Iterator[Case]:
     d = found["recommend"]["domain"]["dimension"]
     body = msgspec.json.encode({"kind": "directed", **model(draw, "directed", d)}).decode()
     for what, reward in {"watched": 1.0, "half": 0.5, "clipped": -3.0, "bad": None}.items():
-        yield case(f"recommend, {what}", given(found["recommend"], "recommend"), vector(draw, d), reward, body)
+        yield case(f"recommend, {what}", given(found["recommend"], "recommend"), [vector(draw, d)], reward, body)
         yield case(
-            f"recommend, {what}, quieter", given(found["recommend"], "recommend", 2.0), vector(draw, d), reward, body
+            f"recommend, {what}, quieter", given(found["recommend"], "recommend", 2.0), [vector(draw, d)], reward, body
         )
-    nothing = [0.0] * d
+    contrast = msgspec.json.encode({"kind": "directed", **model(draw, "directed", d, contrast=1.0)}).decode()
+    rows = [vector(draw, d) for _ in range(4)]
+    yield case("recommend, in contrast with three others", given(found["recommend"], "recommend"), rows, 1.0, contrast)
+    nothing = [[0.0] * d]
     yield case("recommend, bad fields", given(found["recommend"], "recommend"), nothing, 1.0, body)
     lost = case(
-        "recommend, by a model that was thrown away", given(found["recommend"], "recommend"), vector(draw, d), 1.0, body
+        "recommend, by a model that was thrown away",
+        given(found["recommend"], "recommend"),
+        [vector(draw, d)],
+        1.0,
+        body,
     )
     yield lost[0], lost[1] | {"models": []}
 

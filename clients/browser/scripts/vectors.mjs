@@ -4,7 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import "../build/delta.js";
-import { documentOf, messageOf } from "../build/client/answers.js";
+import { documentOf, keptOf, messageOf } from "../build/client/answers.js";
 import { Account, limitsOf } from "../build/client/ledger.js";
 import { accept } from "../build/client/terms.js";
 import { domainFrom } from "../build/privacy/domains/index.js";
@@ -66,7 +66,8 @@ const ANSWERS = {
   choices({ kind, body, dimension, context, chance }) {
     const model = modelFrom(bytesOf(body), kind, dimension);
     const user = userOf(kind, null, kind === "linear" ? null : {});
-    return { version: versionOf(bytesOf(body)), action: user.act(model, context, chance) };
+    const action = user.act(model, context, chance);
+    return { version: versionOf(bytesOf(body)), action, kept: keptOf(model, context, action) };
   },
   messages({ user, domain, link: declared, model, context, action, reward }) {
     const local = userOf(user, domainFrom(domain), declared && link(declared, "link"));

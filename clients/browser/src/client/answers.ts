@@ -30,13 +30,13 @@ export interface Decision {
   readonly problem: string;
 }
 
-/** What is kept of a decision until its reward is there; `raw` is the chosen row of features, or the action. */
+/** What is kept of a decision until its reward is there; `raw` is what `keptOf` says, or the action of a ticket. */
 export interface Answered {
   readonly gate: number;
   readonly permit: string;
   readonly nonce: string;
   readonly version: string;
-  readonly raw: unknown;
+  readonly raw: Vector[] | Action;
 }
 
 /** Features, one row per action; for bad input rows of zeros, which say nothing, and what was wrong. */
@@ -49,6 +49,12 @@ export function contextOf(offers: ByModel, raw: unknown): [context: Vector[], pr
     const zeros = Array.from({ length: rows }, () => Array<number>(dimensionOf(offers)).fill(0));
     return [zeros, error instanceof BadInput ? error.message : "not fields"];
   }
+}
+
+/** The rows of features that the message will need, the chosen one first; a contrast is one with all the others. */
+export function keptOf(model: Model, context: Vector[], action: number): Vector[] {
+  const contrast = "contrast" in model && model.contrast > 0;
+  return [context[action]!, ...context.filter((_, i) => contrast && i !== action)];
 }
 
 /** The app's own choice among so many actions, by its number or its name. */
@@ -81,9 +87,9 @@ export function messageOf(
   const units = given.map((one) => toUnit(contract.reward, one));
   const unit = points ? units : units[0]!;
   try {
-    if (offers.kind === "tickets") return [user.message(raw as Action, [], raw as Action, unit), notes];
+    if (offers.kind === "tickets") return [user.message(raw, [], raw, unit), notes];
     const model = models.get(version);
-    if (model) return [user.message(model, [raw as Vector], 0, unit), notes]; // else it was thrown away meanwhile
+    if (model) return [user.message(model, raw as Vector[], 0, unit), notes]; // else it was thrown away meanwhile
   } catch (error) {
     if (!(error instanceof BadInput)) throw error;
   }
