@@ -7,12 +7,13 @@ test("a person chooses, observes and reports, and the server believes it", async
   for (const [task, fields] of [
     [await arms(), null],
     [await model(), PERSON],
+    [await model({ learner: "scale-free", actions: [], candidates: 3 }), [PERSON, { age: 80 }]],
   ]) {
     const { context } = await person();
     const page = await opened(context, task);
     const [decision, kept] = await visit(page, fields, 1);
     assert(decision.reported && kept && decision.problem === "");
-    assert.equal(await page.evaluate(() => device.contract.offers.actions[0]), "a");
+    assert.equal(decision.name, (await page.evaluate(() => device.contract.offers.actions))[decision.action] ?? "");
     const [waiting] = await page.evaluate(() => device.outbox());
     assert.equal(waiting.epsilon, 1);
     assert.deepEqual(await sentAfter(page, 0), { acknowledged: 0, refused: 0, waiting: 1 });

@@ -1,17 +1,11 @@
 /** The device of a locally private bandit, in a browser. */
 
-export {
-  Device,
-  type Choice,
-  type Chosen,
-  type Given,
-  type Options,
-  type Sent,
-  type Waiting,
-} from "./client/device.js";
+export { Device } from "./client/device.js";
+export type { Choice, Chosen, Given, Options, Sent, Waiting } from "./client/options.js";
 export type { Decision } from "./client/answers.js";
 export type { Balance, Limits } from "./client/ledger.js";
 export type { Admission } from "./client/core.js";
+export type { Entry } from "./client/vault.js";
 export type { Entropy } from "./privacy/entropy.js";
 export type { Contract } from "./protocol/contract.js";
 export type { RawFields } from "./users/fields.js";

@@ -20,70 +20,23 @@
  * unobserved decisions report the default reward, bad input too, and every report waits for the decision's deadline.
  */
 
-import { SYSTEM, type Entropy } from "../privacy/entropy.js";
+import { SYSTEM } from "../privacy/entropy.js";
 import { toText } from "../protocol/codec.js";
 import { NAME, type ByModel, type Contract } from "../protocol/contract.js";
 import { BadInput, ConfigurationError, Unreachable } from "../protocol/errors.js";
-import type { Report } from "../protocol/wire.js";
-import type { RawFields } from "../users/fields.js";
 import type { Action } from "../users/index.js";
-import { baselineOf, contextOf, nameOf, NOT_OBSERVED, type Decision } from "./answers.js";
-import { set, type Admission, type Core } from "./core.js";
+import { baselineOf, contextOf, keptOf, nameOf, NOT_OBSERVED, type Decision } from "./answers.js";
+import { set, type Core } from "./core.js";
 import { asking } from "./http.js";
 import { changed, join } from "./joining.js";
-import { Account, limitsOf, type Balance, type Limits } from "./ledger.js";
+import { Account, limitsOf, type Balance } from "./ledger.js";
 import { askStatus, attempt, catchUp, deliver, leave, renew } from "./network.js";
+import type { Choice, Chosen, Given, Options, Sent, Waiting } from "./options.js";
 import { affords, balanceOf, promise, type Subject } from "./paying.js";
 import { AHEAD, fetchAhead, left, missing, takeTicket } from "./permits.js";
 import { report } from "./reporting.js";
 import { openTabs, type Tabs } from "./tabs.js";
 import { openVault, withdraw, type Entry, type Held, type Vault } from "./vault.js";
-
-/** The fields of the person, or one object of fields for each candidate; nothing where the task has tickets. */
-export type Given = RawFields | RawFields[] | undefined;
-
-export interface Options {
-  /** What the owner allows, whatever the task asks for. */
-  limits?: Partial<Limits>;
-  /** Ask for a quieter gate of the contract. */
-  epsilon?: number;
-  /** Raise `BadInput` for fields that the task does not have, instead of choosing at random. */
-  strict?: boolean;
-  /** Gets a token from the app's own server, where the task wants one. */
-  admission?: Admission;
-  /** The name of the database, "sottovoce" when left out. Where several people share a browser: one name for each. */
-  storage?: string;
-  fetch?: typeof fetch;
-  /** Seconds since 1970. */
-  now?: () => number;
-  /** For tests only. */
-  entropy?: Entropy;
-}
-
-/** A choice that was made without waiting; a moment later it is known whether there will be a report. */
-export interface Choice extends Omit<Decision, "reported"> {
-  readonly recorded: Promise<Decision>;
-}
-
-export interface Chosen {
-  /** While the task is an apprentice: the app's own choice, by its number or its name. The first when left out. */
-  baseline?: number | string;
-}
-
-/** One report as it will leave, what it cost, and when it is due (seconds since 1970). */
-export interface Waiting {
-  readonly report: Report;
-  readonly epsilon: number;
-  readonly delta: number;
-  readonly due: number;
-}
-
-/** What became of the reports that were due, and how many are left in the outbox. */
-export interface Sent {
-  readonly acknowledged: number;
-  readonly refused: number;
-  readonly waiting: number;
-}
 
 const NO_STORAGE = "this page has no storage or no Web Locks (they need https), so nothing is reported";
 
@@ -200,14 +153,15 @@ export class Device extends EventTarget {
           ? Math.floor(chance * context.length)
           : terms.user.act(model, context, chance);
     const problem = bad || (model ? "" : "there is no model yet and the server does not answer");
-    return this.#chosen(action, problem, kept && { model: kept, raw: context[action] });
+    return this.#chosen(action, problem, model && { model: kept!, raw: keptOf(model, context, action) });
   }
 
   #byTicket(ticket: Held | undefined): Choice {
     const { recommendation } = this.#core.row;
     if (recommendation !== undefined) return this.#chosen(recommendation, "");
     if (!ticket) return this.#chosen(this.#anyAction(), "there is no ticket at hand");
-    return this.#chosen((this.#lastOffer = ticket.action!), "", { raw: ticket.action, ticket });
+    this.#lastOffer = ticket.action!;
+    return this.#chosen(ticket.action!, "", { raw: ticket.action!, ticket });
   }
 
   /** From another tab that was closed, or from the server. */

@@ -1,5 +1,6 @@
 /** A decision is paid for when it is made: whether it is reported can then not depend on what comes of it. */
 
+import type { Answered } from "./answers.js";
 import type { Core } from "./core.js";
 import type { Balance } from "./ledger.js";
 import { neededUntil } from "./permits.js";
@@ -8,7 +9,7 @@ import { valid, type Held, type Kept, type Tables } from "./vault.js";
 
 /** What a report will be about: the chosen features and their model, or a ticket and its action. */
 export interface Subject {
-  readonly raw: unknown;
+  readonly raw: Answered["raw"];
   readonly model?: Kept;
   readonly ticket?: Held;
 }
