@@ -33,5 +33,6 @@ def test_in_chromium(server: Server, file: Path):
         "NODE_OPTIONS": "",
     }
     command = [NODE, "--test", "--test-reporter=spec", str(file)]
-    done = subprocess.run(command, env=environment, cwd=BROWSER, capture_output=True, text=True, timeout=120, check=False)
+    captured = {"capture_output": True, "text": True, "timeout": 120}
+    done = subprocess.run(command, env=environment, cwd=BROWSER, check=False, **captured)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -1,7 +1,20 @@
 /** What one person's page asks, sends and keeps. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { arms, HOUR, journal, model, opened, PERSON, person, sentAfter, visit } from "./harness.mjs";
+import {
+  admin,
+  arms,
+  HOUR,
+  journal,
+  model,
+  opened,
+  PERSON,
+  person,
+  sentAfter,
+  server,
+  until,
+  visit,
+} from "./harness.mjs";
 
 test("a person chooses, observes and reports, and the server believes it", async () => {
   for (const [task, fields] of [
@@ -176,4 +189,23 @@ test("what was joined before works without a server, also after a reload", async
   await stranger.route(/\/v1\/tasks\//, (route) => route.abort());
   await assert.rejects(opened(stranger, task), /Unreachable: the contract of .* cannot be had/);
   await Promise.all([context.close(), stranger.close()]);
+});
+
+test("an app hears of a new model and of the task's state, and of nothing else", async () => {
+  const { context } = await person();
+  const task = await model({ publish_every: 1, reward: { wait: "0s" }, delay: "0s" });
+  const page = await opened(context, task);
+  await page.evaluate(() => {
+    globalThis.heard = [];
+    for (const type of ["model", "state"]) device.addEventListener(type, () => heard.push(type));
+  });
+  await visit(page, PERSON, 1);
+  await until(async () => {
+    await sentAfter(page, 60);
+    return page.evaluate(() => heard.length);
+  });
+  await admin("POST", `/v1/tasks/${task}/pause`);
+  await sentAfter(page, 60);
+  assert.deepEqual(await page.evaluate(() => heard), ["model", "state"]);
+  await context.close();
 });

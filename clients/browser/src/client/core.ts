@@ -2,6 +2,7 @@
 
 import type { Entropy } from "../privacy/entropy.js";
 import type { Model } from "../protocol/offers.js";
+import type { Action } from "../users/index.js";
 import type { Ask } from "./http.js";
 import type { Account } from "./ledger.js";
 import type { Tabs } from "./tabs.js";
@@ -32,6 +33,8 @@ export interface Core {
   outgoing: Outgoing[];
   /** Tickets of this tab. */
   tickets: Held[];
+  /** The action of the last one. */
+  lastOffer: Action | undefined;
   /** How many permits or tickets to keep ready. */
   wanted: number;
   /** The last entry of the ledger that was read. */
@@ -59,4 +62,9 @@ export function see(core: Core, row: Joined): void {
   const before = core.row;
   core.row = row;
   core.changed(before);
+}
+
+/** For developers; nothing depends on it. */
+export function warn(problem: unknown): void {
+  console.warn("sottovoce:", problem);
 }

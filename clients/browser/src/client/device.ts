@@ -22,26 +22,26 @@
 
 import { SYSTEM } from "../privacy/entropy.js";
 import { toText } from "../protocol/codec.js";
-import { NAME, type ByModel, type Contract } from "../protocol/contract.js";
-import { BadInput, ConfigurationError, Unreachable } from "../protocol/errors.js";
-import type { Action } from "../users/index.js";
-import { baselineOf, contextOf, keptOf, nameOf, NOT_OBSERVED, type Decision } from "./answers.js";
-import { set, type Core } from "./core.js";
+import { NAME, type Contract } from "../protocol/contract.js";
+import { ConfigurationError } from "../protocol/errors.js";
+import { nameOf, NOT_OBSERVED, type Decision } from "./answers.js";
+import { byModel, byTicket, nextTicket, type Made } from "./choosing.js";
+import { set, warn, type Core } from "./core.js";
 import { asking } from "./http.js";
-import { changed, join } from "./joining.js";
+import { changed, join, share } from "./joining.js";
 import { Account, limitsOf, type Balance } from "./ledger.js";
 import { askStatus, attempt, catchUp, deliver, leave, renew } from "./network.js";
 import type { Choice, Chosen, Given, Options, Sent, Waiting } from "./options.js";
 import { affords, balanceOf, promise, type Subject } from "./paying.js";
-import { AHEAD, fetchAhead, left, missing, takeTicket } from "./permits.js";
+import { AHEAD, fetchAhead, missing, takeTicket } from "./permits.js";
 import { report } from "./reporting.js";
-import { openTabs, type Tabs } from "./tabs.js";
-import { openVault, withdraw, type Entry, type Held, type Vault } from "./vault.js";
+import { withdraw, type Entry, type Joined } from "./vault.js";
 
 const NO_STORAGE = "this page has no storage or no Web Locks (they need https), so nothing is reported";
 
 /**
- * A task joined by one owner. Events: "model" when there is a newer model, "state" when anything else has changed.
+ * A task joined by one owner. Events: "model" when there is a newer model, "state" when the task is opened or paused, gets
+ * another mode or contract or a recommendation, or the person has opted in or out.
  *
  * `choose` does not wait for the network once there is an offer, `chooseNow` waits for nothing. Several tabs may have the
  * same task open: what is kept is shared.
@@ -52,14 +52,16 @@ export class Device extends EventTarget {
   /** Choices that are being written down. */
   readonly #recording = new Map<string, Promise<Decision>>();
   readonly #listening = new AbortController();
-  #lastOffer: Action | undefined;
   /** What `start` began last; nothing after `stop`. */
   #running: object | undefined;
 
   private constructor(core: Omit<Core, "changed">, strict = false) {
     super();
-    const news = ({ newest }: Core["row"]) =>
-      this.dispatchEvent(new Event(newest === this.#core.row.newest ? "state" : "model"));
+    const news = (before: Joined) => {
+      const { row } = this.#core;
+      if (stateOf(before) !== stateOf(row)) this.dispatchEvent(new Event("state"));
+      if (before.newest !== row.newest) this.dispatchEvent(new Event("model"));
+    };
     this.#core = { ...core, changed: news };
     this.#strict = strict;
   }
@@ -75,7 +77,7 @@ export class Device extends EventTarget {
     const ask = asking(options.fetch ?? ((...given) => fetch(...given)), server, task);
     const joined = `${server} ${task}`;
     let device: Device | undefined;
-    const { vault, tabs } = await share(storage, joined, () => device && catchUp(device.#core));
+    const { vault, tabs } = await share(storage, joined, () => device && catchUp(device.#core).catch(warn));
     try {
       const [terms, row] = await join(vault, ask, joined, task, limits, epsilon, now());
       const { limit, extensions, offers } = terms.contract;
@@ -85,7 +87,7 @@ export class Device extends EventTarget {
         );
       }
       const account = new Account(limits, limit);
-      const held = { model: undefined, kept: undefined, outgoing: [], tickets: [], last: 0 };
+      const held = { model: undefined, kept: undefined, lastOffer: undefined, outgoing: [], tickets: [], last: 0 };
       const wanted = offers.kind === "model" ? AHEAD : 0;
       const opened = new Device(
         { terms, account, ask, entropy, admission, now, vault, tabs, row, wanted, ...held },
@@ -114,7 +116,8 @@ export class Device extends EventTarget {
   async choose(fields?: Given, chosen?: Chosen): Promise<Decision> {
     const core = this.#core;
     if (this.contract.offers.kind === "tickets") {
-      return this.#byTicket(takeTicket(core) ?? (await this.#alone("in", () => this.#nextTicket()))).recorded;
+      const ticket = takeTicket(core) ?? (await this.#alone("in", () => nextTicket(core)));
+      return this.#chosen(byTicket(core, ticket)).recorded;
     }
     if (!core.model) await this.#alone("in", () => attempt(core, () => askStatus(core)));
     return this.chooseNow(fields, chosen).recorded;
@@ -122,8 +125,11 @@ export class Device extends EventTarget {
 
   /** The same without waiting, from what this tab has in memory; see `prefetch`. */
   chooseNow(fields?: Given, { baseline = 0 }: Chosen = {}): Choice {
-    const { offers } = this.contract;
-    return offers.kind === "model" ? this.#byModel(offers, fields, baseline) : this.#byTicket(takeTicket(this.#core));
+    const core = this.#core;
+    const { kind } = this.contract.offers;
+    return this.#chosen(
+      kind === "model" ? byModel(core, this.#strict, fields, baseline) : byTicket(core, takeTicket(core)),
+    );
   }
 
   /**
@@ -140,48 +146,8 @@ export class Device extends EventTarget {
     });
   }
 
-  #byModel(offers: ByModel, fields: Given, baseline: number | string): Choice {
-    const [context, bad] = contextOf(offers, fields);
-    if (bad && this.#strict) throw new BadInput(bad);
-    if (bad) console.warn("sottovoce:", bad);
-    const { model, kept, row, entropy, terms } = this.#core;
-    const chance = entropy.below(2 ** 53) / 2 ** 53;
-    const action =
-      row.mode === "apprentice"
-        ? baselineOf(offers, baseline, context.length)
-        : bad || !model
-          ? Math.floor(chance * context.length)
-          : terms.user.act(model, context, chance);
-    const problem = bad || (model ? "" : "there is no model yet and the server does not answer");
-    return this.#chosen(action, problem, model && { model: kept!, raw: keptOf(model, context, action) });
-  }
-
-  #byTicket(ticket: Held | undefined): Choice {
-    const { recommendation } = this.#core.row;
-    if (recommendation !== undefined) return this.#chosen(recommendation, "");
-    if (!ticket) return this.#chosen(this.#anyAction(), "there is no ticket at hand");
-    this.#lastOffer = ticket.action!;
-    return this.#chosen(ticket.action!, "", { raw: ticket.action!, ticket });
-  }
-
-  /** From another tab that was closed, or from the server. */
-  async #nextTicket(): Promise<Held | undefined> {
-    const core = this.#core;
-    if (core.row.recommendation !== undefined || (await left(core))) return takeTicket(core);
-    await attempt(core, () => fetchAhead(core, core.wanted || 1));
-    return takeTicket(core);
-  }
-
-  /** Without any offer: what was offered last, or any arm. */
-  #anyAction(): Action {
-    const { actions } = this.contract.offers;
-    if (this.#lastOffer !== undefined) return this.#lastOffer;
-    if (actions.length) return this.#core.entropy.below(actions.length);
-    throw new Unreachable("the server does not answer, and has not offered any point yet");
-  }
-
   /** The choice, which is written down right after. Without a subject there is nothing to report. */
-  #chosen(action: Action, problem: string, subject?: Subject): Choice {
+  #chosen([action, problem, subject]: Made): Choice {
     const id = toText(this.#core.entropy.octets(12));
     const made = { id, action, name: nameOf(this.contract.offers, action), problem };
     const recorded = this.#record(made, this.#core.now(), subject).finally(() => this.#recording.delete(id));
@@ -225,7 +191,7 @@ export class Device extends EventTarget {
     if (core.vault) {
       const before = core.now() - this.contract.reward.wait;
       for (const { id, at } of await core.vault.transact((tables) => tables.of("decisions"))) {
-        if (at < before) await this.observe(id, NOT_OBSERVED);
+        if (at < before) await this.observe(id, NOT_OBSERVED).catch(warn);
       }
       [acknowledged, refused] = await this.#alone("out", () => deliver(core));
     }
@@ -279,7 +245,7 @@ export class Device extends EventTarget {
     const again = (): unknown =>
       this.#running === mine &&
       this.send()
-        .catch((error) => console.warn("sottovoce:", error))
+        .catch(warn)
         .finally(() => setTimeout(again, 1000 * seconds));
     again();
   }
@@ -323,14 +289,7 @@ export class Device extends EventTarget {
   }
 }
 
-/** What tabs share; nothing where the browser does not allow it. */
-async function share(storage: string, joined: string, heard: () => void): Promise<{ vault?: Vault; tabs?: Tabs }> {
-  let vault: Vault | undefined;
-  try {
-    vault = await openVault(storage, joined);
-    return { vault, tabs: await openTabs(`${storage} ${joined} `, heard) };
-  } catch {
-    vault?.close();
-    return {};
-  }
+/** What an app may want to know when it changes. */
+function stateOf({ mode, open, optedOut, changed, recommendation }: Joined): string {
+  return JSON.stringify([mode, open, optedOut, changed, recommendation]);
 }

@@ -4,8 +4,9 @@ import { ConfigurationError, ContractChanged, ContractRefused, Unreachable } fro
 import { digestOf } from "../protocol/contract.js";
 import type { Ask } from "./http.js";
 import type { Limits } from "./ledger.js";
+import { openTabs, type Tabs } from "./tabs.js";
 import { accept, expired, type Terms } from "./terms.js";
-import type { Joined, Vault } from "./vault.js";
+import { openVault, type Joined, type Vault } from "./vault.js";
 
 /** Bytes. */
 const LARGEST_CONTRACT = 2 ** 20;
@@ -21,6 +22,22 @@ const NEW: Omit<Joined, "joined" | "contract"> = {
   failures: 0,
   until: 0,
 };
+
+/** What tabs share; nothing where the browser does not allow it. */
+export async function share(
+  storage: string,
+  joined: string,
+  heard: () => void,
+): Promise<{ vault?: Vault; tabs?: Tabs }> {
+  let vault: Vault | undefined;
+  try {
+    vault = await openVault(storage, joined);
+    return { vault, tabs: await openTabs(`${storage} ${joined} `, heard) };
+  } catch {
+    vault?.close();
+    return {};
+  }
+}
 
 /** The terms on which a task is joined, and what is known of it. A contract that was pinned is not fetched again. */
 export async function join(

@@ -5,7 +5,7 @@ import { WireError } from "../protocol/errors.js";
 import { modelFrom, versionOf, type Model } from "../protocol/offers.js";
 import { problemFrom } from "../protocol/problems.js";
 import { taskStatus, verdicts } from "../protocol/wire.js";
-import { see, set, type Core } from "./core.js";
+import { see, set, warn, type Core } from "./core.js";
 import { good, read, type Answer } from "./http.js";
 import { dueNow, fetchAhead } from "./permits.js";
 import { settle, withdraw, type Kept, type Outgoing } from "./vault.js";
@@ -57,7 +57,7 @@ export async function deliver(core: Core): Promise<[acknowledged: number, refuse
 
 /** The page is being closed: what is due leaves now, and nothing else. */
 export function leave(core: Core): void {
-  if (ready(core) && core.row.open) for (const row of dueOf(core)) void send(core, row, true);
+  if (ready(core) && core.row.open) for (const row of dueOf(core)) send(core, row, true).catch(warn);
 }
 
 function dueOf(core: Core): Outgoing[] {
@@ -158,7 +158,7 @@ export async function attempt(core: Core, work: () => Promise<void>): Promise<vo
   try {
     await work();
   } catch (error) {
-    console.info("sottovoce:", error);
+    warn(error);
     await failed(core, 0);
   }
 }
