@@ -29,7 +29,8 @@ from sottovoce.sim.halves import halves
 
 ROOT = Path(__file__).resolve().parents[1]
 LIVE = ROOT / "docs" / "live.md"
-"""Its commands and its Python need a server: tests/server/test_manual.py follows it line by line."""
+FOLLOWED = (LIVE, ROOT / "docs" / "openfeature.md", ROOT / "docs" / "backend.md")
+"""Their commands and their Python need a server: tests/server/test_manual.py follows them line by line."""
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
@@ -57,7 +58,7 @@ def blocks(page: Path) -> list[Block]:
 
 def with_blocks(*kinds: str) -> list[Any]:
     """The pages that have blocks of these kinds."""
-    found = [page for page in PAGES if page != LIVE and any(block.kind in kinds for block in blocks(page))]
+    found = [page for page in PAGES if page not in FOLLOWED and any(block.kind in kinds for block in blocks(page))]
     return [pytest.param(page, id=str(page.relative_to(ROOT))) for page in found]
 
 
@@ -222,7 +223,7 @@ def test_every_link_and_every_path_leads_somewhere(page: Path):
     prose = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
     for link in re.findall(r"\]\((?!https?:|#)([^)#]+)", prose):
         assert (page.parent / link).exists(), link
-    for path in re.findall(r"`((?:src|tests|experiments|scripts)/[\w./-]+)`", prose):
+    for path in re.findall(r"`((?:src|tests|experiments|examples|scripts)/[\w./-]+)`", prose):
         assert (ROOT / path).exists() or path.endswith(("greedy.py", "greedy.toml")), path
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from sottovoce.client.answers import document_of, kept_of, message_of
+from sottovoce.client.answers import document_of, kept_of, mechanism_of, message_of
 from sottovoce.client.ledger import Account, Limits
 from sottovoce.client.tables import Pending
 from sottovoce.client.terms import accept
@@ -153,8 +153,8 @@ def reports(given: Given) -> Gives:
     }
     raw = msgspec.msgpack.encode(pending["raw"])
     row = Pending("", 0, 0.0, terms.gate, pending["permit"], pending["nonce"], pending["version"], raw)
-    message, notes = message_of(terms, models, row, given["reward"])
-    entropy, mechanism = Written(bytes.fromhex(given["random"])), terms.mechanism
+    entropy, mechanism = Written(bytes.fromhex(given["random"])), mechanism_of(terms, row)
+    message, notes = message_of(terms, models, row, mechanism, given["reward"])
     drawn = privatise(mechanism, message, entropy, coin_of(from_text(row.permit), from_text(row.nonce)))
     report = document_of(terms, row, drawn[mechanism.coin_size :])
     return {

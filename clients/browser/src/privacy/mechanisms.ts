@@ -43,5 +43,7 @@ export function mechanismFrom(
 /** One for each gate, in order, each verified; refuses numbers that do not keep their budget. */
 export function mechanismsOf(contract: Contract): Mechanism[] {
   const domain = domainFrom(contract.domain);
-  return contract.gates.map((gate) => mechanismFrom(contract.mechanism, domain, gate, gate.numbers));
+  return contract.gates.map(({ epsilon, delta, numbers }) =>
+    mechanismFrom(contract.mechanism, domain, { epsilon, delta }, numbers),
+  );
 }

@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce.lab.audit.program import Program, Raw
 from sottovoce.privacy.domains import Ball, Direction, Domain, Gradient, Interval, Moments, Relabelled
-from sottovoce.privacy.drawing import privatise
+from sottovoce.privacy.drawing import SYSTEM, privatise
 from sottovoce.privacy.mechanisms import MECHANISMS, Mechanism, calibrate
 from sottovoce.protocol.budget import Budget
 from sottovoce.protocol.errors import ConfigurationError
-
-Raw = tuple[Any, ...]
-"""One person's data, in the pieces that the domain's `embed` takes."""
+from sottovoce.protocol.holdout import MOST, purpose_of
 
 Sender = Callable[[Any, Raw], bytes]
 """Everything a device sends about one datum, given what it claims to do."""
@@ -40,6 +39,17 @@ def honest(mechanism: Mechanism, raw: Raw) -> bytes:
     return privatise(mechanism, embed(mechanism, raw))
 
 
+def measured(mechanism: Mechanism, raw: Raw) -> bytes:
+    """What a device of ours sends in a holdout: what its coin says the report is for, and the reward through the gate.
+
+    >>> len(measured(calibrate("levels", Interval(), Budget(1.0)), (1.0,)))
+    2
+    """
+    while (purpose := purpose_of(SYSTEM.octets(32), MOST)) == "learning":
+        pass
+    return bytes([purpose == "choice"]) + honest(mechanism, raw)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Subject:
     """A device under audit. Its `sender` runs in fresh processes, so it must be a function that can be imported."""
@@ -48,6 +58,8 @@ class Subject:
     """What the device claims to do; its budget is the promise."""
     people: tuple[Raw, Raw]
     sender: Sender = honest
+    program: Program | None = None
+    """Another device than ours, in any language; it then sends, and not `sender`."""
     planted: str | None = None
     """The name of the bug, for a device that is broken on purpose."""
     effort: float = 1.0
@@ -64,13 +76,21 @@ class Subject:
     def promised(self) -> Budget:
         return self.mechanism.budget
 
-    def send(self, person: int) -> bytes:
-        """One transcript of person 0 or 1.
+    @property
+    def scene(self) -> str:
+        """Over which domain it is audited, and whether the report is one of a holdout."""
+        return type(self.mechanism.domain).__name__.lower() + (", measured" if self.sender is measured else "")
 
-        >>> len(honest_subjects()[0].send(1))
-        1
+    def transcripts(self, person: int, count: int) -> list[bytes]:
+        """So many transcripts of person 0 or 1.
+
+        >>> [len(transcript) for transcript in honest_subjects()[0].transcripts(1, 3)]
+        [1, 1, 1]
         """
-        return self.sender(self.mechanism, self.people[person])
+        raw = self.people[person]
+        if self.program is not None:
+            return self.program.transcripts(raw, count)
+        return [self.sender(self.mechanism, raw) for _ in range(count)]
 
 
 PURE = (0.5, 1.0, 2.0, 4.0)
@@ -133,12 +153,14 @@ def honest_subjects() -> list[Subject]:
     >>> {type(subject.mechanism) for subject in honest_subjects()} == {kind.numbers for kind in MECHANISMS.values()}
     True
     """
-    return [
+    reports = [
         Subject(mechanism=calibrate(name, domain, budget), people=most_different(domain), effort=_effort(name, budget))
         for name in MECHANISMS
         for domain, budgets in _SCENES[name]
         for budget in budgets
     ]
+    holdouts = [calibrate("levels", Interval(), Budget(epsilon)) for epsilon in (1.0, 4.0)]
+    return reports + [Subject(mechanism=one, people=((0.0,), (1.0,)), sender=measured, effort=0.6) for one in holdouts]
 
 
 def _effort(name: str, budget: Budget) -> float:
