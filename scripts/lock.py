@@ -19,9 +19,8 @@ WANTED: dict[str, list[str]] = {
     ],
     "test": [
         "pytest", "pytest-xdist", "hypothesis", "scipy", "opendp", "pyarrow", "scikit-learn", "schemathesis", "ruff",
-        "pyright[nodejs]", "import-linter",
+        "pyright[nodejs]", "import-linter", "zensical", "mkdocstrings-python",
     ],
-    "docs": ["zensical"],
 }  # fmt: skip
 
 
