@@ -31,6 +31,14 @@ $ sottovoce algorithms
 $ sottovoce algorithms --setting convex
 ```
 
+Every one of them runs by its name, beside its published form, no privacy and uniform play; learners of points and of
+features are told a dimension:
+
+```console
+$ sottovoce simulate --learner kl-moss --epsilon 2
+$ sottovoce simulate --learner linucb --dimension 5 --epsilon 2
+```
+
 `practical` is the preset that we recommend and that every command takes unless told otherwise. `paper` is the algorithm
 box of Zheng et al. 2020, constants included, so that a theorem can be checked; where it departs from what is printed,
 the algorithm says so below. What that paper does not contain has no preset `paper`: there the printed form is named
@@ -111,7 +119,11 @@ def _departures() -> str:
     """A line for each preset `paper`: which box it is, and where it is not what is printed."""
     every = algorithms()
     rows = [
-        (f"[`{name}`](algorithms.md#{name})", every[name].algorithm, formula(" ".join(every[name].departures)) or "nowhere")
+        (
+            f"[`{name}`](algorithms.md#{name})",
+            every[name].algorithm,
+            formula(" ".join(every[name].departures)) or "nowhere",
+        )
         for name in sorted(every)
         if "paper" in every[name].presets
     ]
@@ -123,7 +135,10 @@ def page(catalogue: dict[str, Algorithm]) -> str:
     names = sorted(catalogue, key=lambda name: (catalogue[name].setting, name))
     table = _table(
         ("name", "setting", "bound on the regret", "presets"),
-        [(f"[`{name}`](#{name})", a.setting, formula(a.bound), _codes(a.presets)) for name, a in _items(catalogue, names)],
+        [
+            (f"[`{name}`](#{name})", a.setting, formula(a.bound), _codes(a.presets))
+            for name, a in _items(catalogue, names)
+        ],
     )
     advice = _table(
         ("you have", "take", "why"), [(a.situation, f"[`{a.learner}`](#{a.learner})", a.why) for a in GUIDE]
@@ -162,7 +177,6 @@ def _section(name: str, algorithm: Algorithm) -> str:
         for preset, numbers in algorithm.presets.items()
     ]
     habit = "chooses on the device" if algorithm.actions == "features" else "plays the action of the offer"
-    shape = "" if algorithm.actions == "arms" else " --dimension 5"
     lines = [
         f"\n## {name}\n",
         f"**{algorithm.title}.** {_sentence(algorithm.setting)}\n",
@@ -172,10 +186,7 @@ def _section(name: str, algorithm: Algorithm) -> str:
         f"- User: `{algorithm.user}`, who {habit}",
         *(f"- `paper` departs: {formula(line)}" for line in algorithm.departures),
         "",
-        _table(("preset", "mechanism", "domain", "tuning"), rows),
-        "```console",
-        f"$ sottovoce simulate --learner {name}{shape} --epsilon 2",
-        "```",
+        _table(("preset", "mechanism", "domain", "tuning"), rows).rstrip(),
     ]
     return "\n".join(lines)
 

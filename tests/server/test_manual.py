@@ -1,8 +1,7 @@
-"""The manual of the live system is true: its commands are typed one after the other, and its Python is run."""
+"""The pages that need a server are true: their commands are typed one after the other, and their Python is run."""
 
 import contextlib
 import io
-import re
 import shlex
 import sys
 from pathlib import Path
@@ -10,37 +9,43 @@ from typing import Any
 
 import pytest
 
+from manual import FOLLOWED, ROOT, blocks
 from serving import Server
 from sottovoce.cli import main
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "live.md"
+SMALLER = {"--people 2000": "--people 60"}
+"""What is put in place of a number on these pages."""
+SAID = {"docs/live.md": "will leave: 1 report; left: 2"}
+"""A sentence that a page must have made its programs print."""
 
 
-def test_the_manual_can_be_followed_from_the_first_line_to_the_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """The server of the page is a real one, on a free port; of its two thousand people sixty come."""
+@pytest.mark.parametrize("page", FOLLOWED)
+def test_a_page_can_be_followed_from_the_first_line_to_the_last(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Its server is a real one, on a free port. The Python of a page is one program."""
     monkeypatch.chdir(tmp_path)
     namespace: dict[str, Any] = {"__name__": "__main__"}
     printed, server = io.StringIO(), Server(tmp_path / "data", token="choose-your-own")
     try:
-        for kind, text in re.findall(r"^```(console|python)\n(.*?)^```$", PAGE.read_text("utf-8"), re.M | re.S):
-            text = text.replace("http://127.0.0.1:8080", address(server)).replace("--people 2000", "--people 60")
+        for block in blocks(ROOT / page):
+            text = block.text.replace("http://127.0.0.1:8080", f"http://127.0.0.1:{server.port}")
+            for written, small in SMALLER.items():
+                text = text.replace(written, small)
             with contextlib.redirect_stdout(printed):
-                if kind == "python":
-                    exec(compile(text, str(PAGE), "exec"), namespace)
-                    continue
-                for line in text.splitlines():
-                    follow(shlex.split(line.removeprefix("$ "), comments=True), server, monkeypatch)
-        report = namespace["device"].outbox()[0].report
-        assert set(report) == {"ticket", "nonce", "gate", "payload"}
-        assert (tmp_path / "fleet.json").exists()
-        assert "will leave: 1 report; left: 2" in printed.getvalue()
+                if block.kind == "python":
+                    exec(compile(text, page, "exec"), namespace)
+                elif block.kind == "console":
+                    for line in text.splitlines():
+                        follow(shlex.split(line.removeprefix("$ "), comments=True), server, monkeypatch)
+        if page == "docs/live.md":
+            assert set(namespace["device"].outbox()[0].report) == {"ticket", "nonce", "gate", "payload"}
+            assert (tmp_path / "fleet.json").exists()
+        assert SAID[page] in printed.getvalue()
     finally:
-        namespace["device"].close()
+        if "device" in namespace:
+            namespace["device"].close()
         server.close()
-
-
-def address(server: Server) -> str:
-    return f"http://127.0.0.1:{server.port}"
 
 
 def follow(words: list[str], server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
