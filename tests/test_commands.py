@@ -126,7 +126,7 @@ def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ratings = importlib.import_module("sottovoce.sim.ratings")
     monkeypatch.setattr(ratings, "_in_recbole", lambda: data)
     monkeypatch.setattr(ratings, "_recbole", lambda: "nothing real")
-    _small_tables(monkeypatch)
+    small_tables(monkeypatch)
     audit, here = (importlib.import_module(f"sottovoce.lab.audit.{name}") for name in ("run", "processes"))
     monkeypatch.setattr(audit, "draw_afresh", here.draw)  # a hundred processes: tests/privacy/test_audit.py has them
     monkeypatch.chdir(tmp_path)
@@ -134,7 +134,7 @@ def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def _small_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+def small_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     """Table 1 of one row at three tiny sizes, and bounds of one theorem."""
     rows, bounds = (importlib.import_module(f"sottovoce.lab.{name}") for name in ("table1.rows", "bounds.measure"))
     tiny = {"presets": ("practical",), "horizons": (10, 20, 40), "epsilon_size": 20.0, "epsilons": (1.0, 2.0, 4.0)}
