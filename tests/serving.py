@@ -47,6 +47,8 @@ MODEL: dict[str, Any] = ARMS | {
     "fields": {"age": {"kind": "number", "low": 0.0, "high": 100.0}},
     "publish_every": 25,
 }
+HELD_ARMS: dict[str, Any] = ARMS | {"id": "held-arms", "holdout": {"share": 0.2, "baseline": "b"}}
+HELD_MODEL: dict[str, Any] = MODEL | {"id": "held-model", "holdout": {"share": 0.25}}
 
 
 def task_file(**numbers: Any) -> TaskFile:

@@ -13,6 +13,7 @@ from sottovoce.catalogue.task_file import load_task_file
 from sottovoce.cli.init import starting_file
 from sottovoce.lab.study.file import load_study
 from sottovoce.protocol import wire
+from sottovoce.protocol.contract import Contract
 from sottovoce.protocol.errors import ConfigurationError
 
 MESSAGES = (
@@ -52,14 +53,15 @@ def test_a_block_that_nobody_runs_is_noticed(tmp_path: Path):
 
 @pytest.mark.parametrize("block", of_kind("toml"))
 def test_a_task_or_study_of_a_page_can_be_used(block: Block, tmp_path: Path):
-    """A study is a file of experiments; a task is one as it stands, or a part of one that goes before the others."""
+    """A study is a file of experiments; a task is one as it stands, or a part of one that is added to it."""
     file = tmp_path / "file.toml"
     file.write_text(block.text)
     if "rounds" in tomllib.loads(block.text):
         assert load_study(file) in [load_study(path) for path in (ROOT / "experiments").glob("*.toml")]
         return
     if "id" not in tomllib.loads(block.text):
-        file.write_text(block.text + starting_file(file, contextual=False))
+        whole = starting_file(file, contextual=False)
+        file.write_text(whole + block.text if block.text.startswith("[") else block.text + whole)
     contract_of(load_task_file(file))
 
 
@@ -70,8 +72,10 @@ def test_a_task_with_a_wrong_name_is_noticed(tmp_path: Path):
 
 @pytest.mark.parametrize("block", of_kind("json"))
 def test_a_message_of_a_page_is_one_that_travels(block: Block):
+    """Or a part of a contract."""
     told = json.loads(block.text)
-    assert told.keys() == PROBLEM or any(_is(told, kind) for kind in MESSAGES)
+    names = {field.name for field in msgspec.structs.fields(Contract)}
+    assert told.keys() == PROBLEM or told.keys() <= names or any(_is(told, kind) for kind in MESSAGES)
 
 
 def _is(told: object, kind: type) -> bool:

@@ -17,7 +17,7 @@ import msgspec
 import pytest
 
 from catalogue import made_up_ratings
-from manual import FOLLOWED, PAGES, ROOT, Block, assert_alike, blocks
+from manual import FOLLOWED, OWN_TEST, PAGES, ROOT, Block, assert_alike, blocks, listed
 from sottovoce.cli import main
 
 STUDY = {"--rounds": "20", "--seeds": "2", "--epsilon": "1"}
@@ -56,6 +56,9 @@ TABLES = {
 }
 """The tables of docs/try.md; the first two lines of the first are printed there."""
 
+NEED_A_SERVER = [["sottovoce", name] for name in ("devices", "inspect", "serve", "task")]
+"""A page that is followed must have the same line: tests/server/test_manual.py types it."""
+
 RUN_BEFORE: dict[str, str] = {}
 """What the smaller commands printed."""
 
@@ -72,9 +75,12 @@ MADE = {
 """Commands around the tests, not in them: they install this package, or run all tests. Beside each where it is done."""
 
 
+ALONE = [page for page in PAGES if page.relative_to(ROOT).as_posix() not in FOLLOWED]
+"""The pages whose commands need no server."""
+
+
 def with_commands() -> list[Any]:
-    found = [page for page in PAGES if page.relative_to(ROOT).as_posix() not in FOLLOWED and lines_of(page)]
-    return [pytest.param(page, id=str(page.relative_to(ROOT))) for page in found]
+    return [pytest.param(page, id=str(page.relative_to(ROOT))) for page in ALONE if lines_of(page)]
 
 
 def lines_of(page: Path) -> list[tuple[list[str], Block]]:
@@ -155,7 +161,7 @@ def test_the_commands_of_a_page_run(page: Path, workplace: Path, monkeypatch: py
         if rule_for(words[1:]):
             shortened.add(block)
     for block in blocks(page):
-        if block.kind != "text" or block.before not in printed:
+        if block.kind != "text" or block.before not in printed or listed(block, OWN_TEST):
             continue
         if block.before in shortened:
             assert headings_of(block.text) <= headings_of(printed[block.before]), block.place
@@ -167,6 +173,11 @@ def run(words: list[str], monkeypatch: pytest.MonkeyPatch) -> str:
     """Type one command; what it prints."""
     typed, said = shlex.join(words), io.StringIO()
     if any(typed.startswith(start) for start in MADE):
+        return ""
+    if words[:2] in NEED_A_SERVER:
+        assert words in [line for page in FOLLOWED for line, _ in lines_of(ROOT / page)], (
+            f"no page is followed: {typed}"
+        )
         return ""
     arguments = smaller(words[1:])
     if shlex.join(arguments) in RUN_BEFORE:

@@ -94,7 +94,7 @@ def test_every_link_and_every_path_leads_somewhere(page: Path):
     prose = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
     for link in re.findall(r"\]\((?!https?:|#)([^)#]+)", prose):
         assert (page.parent / link).exists(), link
-    for path in re.findall(r"`((?:src|tests|experiments|scripts)/[\w./-]+)`", prose):
+    for path in re.findall(r"`((?:src|tests|experiments|examples|scripts)/[\w./-]+)`", prose):
         assert (ROOT / path).exists() or path.endswith(("greedy.py", "greedy.toml")), path
 
 

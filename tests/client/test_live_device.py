@@ -166,6 +166,28 @@ def test_candidates_bring_their_own_fields():
     assert decision.name == ""
 
 
+@pytest.mark.parametrize("learner", ["gradient", "linucb", "scale-free"])
+@pytest.mark.parametrize("named", [True, False])
+def test_a_live_device_reports_what_the_simulated_one_does(learner, named, monkeypatch):
+    """A contrast depends on the actions that were not chosen."""
+    actions, candidates = (("red", "green"), 0) if named else ((), 3)
+    mine = device(Server(contextual(learner=learner, actions=actions, candidates=candidates)))
+    person = PERSON if named else [PERSON | {"age": age, "member": age > 30} for age in (20, 40, 90)]
+    messages = []
+
+    def watched(mechanism, message, *given):
+        messages.append(message)
+        return privatise(mechanism, message, *given)
+
+    monkeypatch.setattr("sottovoce.client.device.privatise", watched)
+    decision = mine.choose(person)
+    mine.observe(decision.id, 1.0)
+    context, _ = context_of(mine.contract.offers, person)
+    model, user = mine._network.models[mine._network.newest], mine._terms.user
+    reward = mine.contract.reward.to_unit(1.0)
+    np.testing.assert_allclose(messages, [user.message(model, context, decision.action, reward)], rtol=1e-12)
+
+
 # --- exactly one report ----------------------------------------------------------------------------------------------
 
 

@@ -18,7 +18,7 @@ from sottovoce.privacy.domains import domain_from
 from sottovoce.protocol.contract import ByModel, ByTicket, Contract, contract_from, digest_of
 from sottovoce.protocol.errors import BadInput
 from sottovoce.protocol.offers import GeneralizedModel
-from sottovoce.protocol.wire import ArmEstimate, Summary, TaskStatus
+from sottovoce.protocol.wire import ArmEstimate, Gain, Summary, TaskStatus
 from sottovoce.users.fields import encode
 from sottovoce.users.warm import answers_of, warm_rows
 
@@ -162,6 +162,28 @@ def test_a_task_is_created_with_its_warm_start_and_shown(
         assert fact in screen
     assert type_in(monkeypatch, "task", "pause", "headline") == 0
     assert server.noted[-1][:2] == ("POST", "/v1/tasks/headline/pause")
+
+
+def test_what_learning_gains_is_shown_in_words_and_the_simulator_is_not_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+):
+    holdout = ("# [holdout] ", "[holdout] "), ("# share", "share"), ("# baseline", "baseline")
+    written(tmp_path / "task.toml", *holdout, contextual=False)
+    server = Noting(tmp_path / "task.toml")
+    known = {"baseline_reports": 3.0, "choice_reports": 4.0, "confidence": 0.95, "aside": 3}
+    gain = Gain(baseline=0.55, choice=0.62, difference=0.07, low=0.02, high=0.12, **known)
+    summary = msgspec.structs.replace(server.summary(), gain=gain)
+    monkeypatch.setattr(server, "summary", lambda: summary)
+    monkeypatch.setattr("sottovoce.admin.remote.Http", server)
+    assert type_in(monkeypatch, "task", "show", "headline") == 0
+    screen = " ".join(capsys.readouterr().out.split())
+    assert "0.1 of people get the baseline, Short and plain" in screen
+    assert "7 reports of about 20,000, 4 learned from" in screen
+    assert "Learned from 4 private reports" in screen
+    assert "people who got the learned choice: 0.620; the baseline: 0.550; gain 0.070 on average so far" in screen
+    assert "between 0.020 and 0.120 with confidence 95 % at every time at once; from 4 and 3 reports" in screen
+    assert type_in(monkeypatch, "devices", "--task", "headline", "--compare") == 2
+    assert "the simulator has no holdout" in " ".join(capsys.readouterr().err.split())
 
 
 @pytest.mark.parametrize(

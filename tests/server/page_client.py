@@ -96,7 +96,7 @@ class Device:
         assert hashlib.sha256(body).hexdigest() == status["digest"]
         self.contract = json.loads(body)
         assert self.contract["format"] == 3
-        assert not self.contract["extensions"]
+        assert self.contract["extensions"].keys() <= {"holdout"}
         self.numbers, self.terms = (
             {name: float(value) if isinstance(value, str) else value for name, value in found.items()}
             for found in (self.contract["gates"][0]["numbers"], self.contract["reward"])
@@ -137,10 +137,24 @@ class Device:
         assert self.contract["offers"]["link"]["name"] == "logistic"
         residual = max(-bound, min(bound, 1 / (1 + math.exp(-z)) - y))
         permit, nonce = self.permit("permits")
-        coin = hashlib.sha256(octets(permit["permit"]) + nonce).digest()[:12]
-        payload = sphere(self.page, self.numbers, [residual * a for a in x], bound, coin)
+        coin = hashlib.sha256(octets(permit["permit"]) + nonce).digest()
+        if self.measures(coin):
+            payload = self.measured(y)
+        else:
+            payload = sphere(self.page, self.numbers, [residual * a for a in x], bound, coin[:12])
         version = hashlib.sha256(body).hexdigest()[:32]
         return {"permit": permit["permit"], "nonce": text(nonce), "version": version, "payload": text(payload)}
+
+    def measures(self, coin: bytes) -> bool:
+        """Is the report for the baseline or the choice?"""
+        holdout = self.contract["extensions"].get("holdout", {"share": "0"})
+        return int.from_bytes(coin[12:18], "big") / 2**48 < 2 * float(holdout["share"])
+
+    def measured(self, y: float) -> bytes:
+        """The reward alone, as long as the other payloads."""
+        low, high = self.terms["unit_low"], self.terms["unit_high"]
+        drawn = levels(self.contract["extensions"]["holdout"]["gates"][0], 2 * (y - low) / (high - low) - 1)
+        return drawn.ljust(1 if self.numbers["candidates"] <= 256 else 2, b"\0")
 
     def features(self) -> list[float]:
         """A person whose numbers are all at the lower end, in the block of the first action."""

@@ -28,7 +28,7 @@ from sottovoce.server.learn import compiled
 from sottovoce.server.learn.folding import CHUNK
 from sottovoce.server.learn.folding import Fold as FoldWithSecret
 from sottovoce.server.learn.process import Folds, replay
-from sottovoce.server.learn.publishing import publication_key, publication_of
+from sottovoce.server.learn.publishing import Said, publication_key, publication_of
 from sottovoce.server.store import open_store
 from sottovoce.server.store.base import WARM, Entry, Journalled, Publication, Published
 from sottovoce.server.web.hub import oldest_kept
@@ -335,7 +335,9 @@ def test_a_learner_that_samples_offers_anew_at_every_publication():
     fold = Fold(contract(learner="tsallis-inf"))
 
     def pool(count: int) -> list[int]:
-        made = publication_of(fold.contract, b"secret", fold.learner, fold.progress.state, count, False, [])
+        made = publication_of(
+            fold.contract, b"secret", fold.learner, fold.progress.state, count, False, Said([], [], 0)
+        )
         return [offer.action for offer in published(made).offers]
 
     assert pool(0) == pool(0) != pool(600)

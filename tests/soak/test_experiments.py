@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from catalogue import made_up_ratings
-from manual import PAGES, ROOT, assert_alike, blocks
-from test_commands import lines_of
+from manual import ROOT, assert_alike, blocks
+from test_commands import ALONE, lines_of
 
-TYPED = [words for page in PAGES for words, _ in lines_of(page) if words[0] == "python" and words[1] != "-m"]
+TYPED = [words for page in ALONE for words, _ in lines_of(page) if words[0] == "python" and words[1] != "-m"]
 
 
 @pytest.mark.soak

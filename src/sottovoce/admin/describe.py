@@ -5,12 +5,13 @@ from typing import Any
 
 from sottovoce.admin.remote import Remote
 from sottovoce.catalogue.task import learning_of
-from sottovoce.catalogue.task_file import UNITS
 from sottovoce.protocol.contract import ByModel, Contract
-from sottovoce.protocol.fields import Category, Field, Number
-from sottovoce.protocol.wire import ArmEstimate, Summary, TaskStatus
+from sottovoce.protocol.fields import Category
+from sottovoce.protocol.holdout import holdout_of
+from sottovoce.protocol.wire import ArmEstimate, Gain, Summary, TaskStatus
 from sottovoce.report.confidence import half_width
 from sottovoce.report.page import cell
+from sottovoce.report.terms import choices, duration, size, values
 
 ERROR = 0.05
 """How often a range of mean rewards may be wrong."""
@@ -29,19 +30,21 @@ def facts(contract: Contract, status: TaskStatus, summary: Summary) -> Iterator[
     delta = f", delta {gates[0].delta:g}" if gates[0].delta else ", no delta"
     yield "task", f"{contract.id}, {state_of(status)}, until {contract.expires.isoformat()}"
     yield "learner", f"{learning.learner} ({learning.preset})"
-    yield "chooses", _choices(contract)
+    yield "chooses", choices(contract)
     if isinstance(contract.offers, ByModel):
         fields = sorted(contract.offers.fields.items())
-        yield "fields", ", ".join(f"{name} ({_values(field)})" for name, field in fields)
+        yield "fields", ", ".join(f"{name} ({values(field)})" for name, field in fields)
     default = f"{reward.default:g} if none comes within {duration(reward.wait)}"
     yield "reward", f"{reward.low:g} to {reward.high:g}; {default}"
     yield "promise", f"epsilon {gates[0].epsilon:g}{delta} a report, by {contract.mechanism}"
+    if held_out := _held_out(contract):
+        yield "holdout", held_out
     if len(gates) > 1:
         yield "quieter", "epsilon " + " or ".join(f"{gate.epsilon:g}" for gate in gates[1:])
     yield "budget", f"epsilon {limit.window:g} in {limit.window_days} days, {limit.lifetime:g} ever, for one device"
-    length = "one byte" if summary.bytes_per_report == 1 else f"{summary.bytes_per_report} bytes"
-    yield "report", f"{length}, sent within {duration(contract.delay)}, kept {duration(contract.retention)}"
-    learned = max(0, summary.learned - summary.warm)
+    length, delay, kept = size(summary.bytes_per_report), duration(contract.delay), duration(contract.retention)
+    yield "report", f"{length}, sent within {delay}, kept {kept}"
+    learned = max(0, summary.learned - summary.warm - (summary.gain.aside if summary.gain else 0))
     yield "progress", f"{summary.reports:,} reports of about {learning.horizon:,}, {learned:,} learned from"
     if summary.warm:
         yield "started", f"from {summary.warm:,} public or consented answers, without noise"
@@ -78,6 +81,24 @@ def learned(contract: Contract, remote: Remote) -> tuple[Summary, list[dict[str,
     return summary, [dict(zip(ESTIMATE, row, strict=True)) for row in rows]
 
 
+def gain_words(gain: Gain) -> str:
+    """What the learned choice is worth beside the baseline, in a sentence.
+
+    >>> known = {"baseline_reports": 900.0, "choice_reports": 910.5, "confidence": 0.95, "aside": 1811}
+    >>> said = gain_words(Gain(baseline=0.55, choice=0.62, difference=0.07, low=0.02, high=0.12, **known))
+    >>> said.split("; ")[:2]
+    ['people who got the learned choice: 0.620', 'the baseline: 0.550']
+    """
+    if gain.difference is None:
+        return "the gain over the baseline is not known yet: no reports of both have been learned from"
+    means = f"people who got the learned choice: {cell(gain.choice)}; the baseline: {cell(gain.baseline)}"
+    found = f"gain {cell(gain.difference)} on average so far"
+    if gain.low is not None:
+        sure = f"confidence {gain.confidence:.0%}".replace("%", " %")
+        found += f", between {cell(gain.low)} and {cell(gain.high)} with {sure} at every time at once"
+    return f"{means}; {found}; from {gain.choice_reports:,.0f} and {gain.baseline_reports:,.0f} reports"
+
+
 def _range(contract: Contract, row: ArmEstimate) -> str | None:
     """Where the mean reward of an action lies.
 
@@ -99,33 +120,14 @@ def coefficients(offers: ByModel) -> list[str]:
     return [f"{action}: {name}" for action in offers.actions for name in own] if offers.actions else own
 
 
-def duration(seconds: int) -> str:
-    """As it stands in a task file.
-
-    >>> duration(86400), duration(5400), duration(0)
-    ('1d', '90m', '0s')
-    """
-    unit = max((unit for unit in UNITS if seconds % UNITS[unit] == 0), key=lambda unit: UNITS[unit])
-    return f"{seconds // UNITS[unit]}{unit}" if seconds else "0s"
-
-
-def _choices(contract: Contract) -> str:
-    offers = contract.offers
-    if offers.actions:
-        return ", ".join(offers.actions)
-    if isinstance(offers, ByModel):
-        return f"one of up to {offers.candidates} candidates"
-    return f"a point of a {learning_of(contract).region.get('kind', 'ball')} in {offers.dimension} dimensions"
-
-
-def _values(field: Field) -> str:
-    match field:
-        case Number(low=low, high=high):
-            return f"{low:g} to {high:g}"
-        case Category(values=values):
-            return " | ".join(values)
-        case _:
-            return "yes or no"
+def _held_out(contract: Contract) -> str:
+    """Who gets the baseline; empty where nobody does."""
+    tickets, devices = learning_of(contract).holdout, holdout_of(contract)
+    if tickets:
+        return f"{float(tickets.share):.3g} of people get the baseline, {contract.offers.actions[tickets.baseline]}"
+    if devices:
+        return f"{devices.share:.3g} of decisions show the app's own choice; as many only measure the learned one"
+    return ""
 
 
 def _recommended(contract: Contract, recommendation: Any) -> str:

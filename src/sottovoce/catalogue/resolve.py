@@ -7,7 +7,7 @@ import msgspec
 from sottovoce.catalogue.algorithms import algorithm_of
 from sottovoce.catalogue.task import Task, task
 from sottovoce.catalogue.task_file import TaskFile, check_file, limit_of, seconds
-from sottovoce.privacy.domains import domain_from
+from sottovoce.privacy.domains import Interval, domain_from
 from sottovoce.privacy.mechanisms import Mechanism, calibrate, numbers_of, verify
 from sottovoce.protocol.budget import Budget
 from sottovoce.protocol.codec import to_decimals
@@ -57,7 +57,7 @@ def contract_of(file: TaskFile) -> bytes:
         "delay": seconds(file.delay),
         "expires": file.expires.isoformat(),
         "retention": seconds(file.retention),
-        "extensions": {} if file.admission == "open" else {"admission": file.admission},
+        "extensions": _extensions(file, resolved),
         "learning": _learning(file, resolved),
     }
     return msgspec.json.encode(to_decimals(contract))
@@ -105,8 +105,20 @@ def _learning(file: TaskFile, task: Task) -> dict[str, Any]:
     """See `catalogue.task.Learning`."""
     same = {name: getattr(task, name) for name in ("learner", "preset", "formula", "tuning", "region")}
     publish_every = file.publish_every or max(1, file.horizon // MODELS)
-    chosen = {"origins": file.origins} if file.origins else {}
+    chosen: dict[str, Any] = {"origins": file.origins} if file.origins else {}
+    if file.holdout and file.holdout.baseline:
+        chosen["holdout"] = {"share": file.holdout.share, "baseline": file.actions.index(file.holdout.baseline)}
     return same | {"horizon": file.horizon, "publish_every": publish_every} | chosen
+
+
+def _extensions(file: TaskFile, task: Task) -> dict[str, Any]:
+    """What devices must know beyond what every contract has."""
+    found: dict[str, Any] = {} if file.admission == "open" else {"admission": file.admission}
+    if file.holdout and algorithm_of(file.learner).actions == "features":
+        rewards = Interval(*_unit(task))
+        measuring = [calibrate("levels", rewards, gate.budget) for gate in _mechanisms(file, task)]
+        found["holdout"] = {"share": file.holdout.share, "gates": [numbers_of(one) for one in measuring]}
+    return found
 
 
 def _unit(task: Task) -> tuple[float, float]:

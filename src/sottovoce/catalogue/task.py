@@ -45,6 +45,15 @@ class Task(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         return Budget(self.epsilon, self.delta)
 
 
+class TicketHoldout(Strict, frozen=True, kw_only=True):
+    """Tickets that play a baseline, and teach nothing: the server hands them out by chance."""
+
+    share: str
+    """A decimal number: of the tickets."""
+    baseline: int
+    """The number of the action."""
+
+
 class Learning(Strict, frozen=True, kw_only=True):
     """The part of a contract that only the server reads."""
 
@@ -59,11 +68,18 @@ class Learning(Strict, frozen=True, kw_only=True):
     """Reports between two models."""
     origins: tuple[str, ...] = ()
     """Web pages whose scripts may be devices."""
+    holdout: TicketHoldout | None = None
+    """For a task with tickets; with a model devices have to know it, and it is among the extensions."""
 
 
 def learning_of(contract: Contract) -> Learning:
     """What the server does with the reports."""
     return msgspec.json.decode(contract.learning, type=Learning)
+
+
+def holds_out(contract: Contract) -> bool:
+    """Does it declare a holdout, among its extensions or in the part for the server?"""
+    return "holdout" in contract.extensions or learning_of(contract).holdout is not None
 
 
 def task_of(contract: Contract) -> Task:

@@ -7,11 +7,12 @@ from typing import Any, Literal, TypeVar
 
 import msgspec
 
-from sottovoce.catalogue.algorithms import algorithm_of, learners_with
+from sottovoce.catalogue.algorithms import algorithm_of, learners_with, needs_delta
 from sottovoce.protocol.budget import budget
 from sottovoce.protocol.contract import DAY, NAME, Limit
 from sottovoce.protocol.errors import ConfigurationError, UnknownName, check_range
 from sottovoce.protocol.fields import Field, width_of
+from sottovoce.protocol.holdout import MOST
 from sottovoce.protocol.strict import Strict
 
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": DAY}
@@ -27,6 +28,7 @@ LARGEST = {
 }
 """What one server can carry for one task, with room to spare."""
 LARGEST_FEATURES = 2000
+LEAST_HOLDOUT = 0.001
 LARGEST_TUNING = 1e9
 UNKNOWN = re.compile(r"unknown field `(?P<field>[^`]*)`(?: - at `\$(?P<path>[.\w]*)`)?$")
 """What msgspec says of a field that is not declared, and where."""
@@ -59,6 +61,15 @@ class Reward(Strict, frozen=True, kw_only=True):
     high: float = 1.0
     default: float = 0.0
     wait: str = "1h"
+
+
+class HoldoutShare(Strict, frozen=True, kw_only=True):
+    """`[holdout]`: how many decisions get the baseline, to measure what learning gains over it."""
+
+    share: float
+    """Of the decisions. With features as many again are measured with the learned choice, and teach nothing."""
+    baseline: str = ""
+    """The name of an action; with features the app says it: `Device.choose(..., baseline=)`."""
 
 
 class TaskFile(Strict, frozen=True, kw_only=True):
@@ -98,6 +109,8 @@ class TaskFile(Strict, frozen=True, kw_only=True):
     """Signed: whoever asks for tickets or permits shows a token of the app's own server (`sottovoce.admission`)."""
     origins: tuple[str, ...] = ()
     """Web pages whose scripts may be devices, as in "https://shop.example"; none when left out."""
+    holdout: HoldoutShare | None = None
+    """None: everybody gets what was learned, and nothing is compared."""
     tuning: dict[str, float | str] = msgspec.field(default_factory=dict)
 
 
@@ -190,6 +203,26 @@ def check_file(file: TaskFile) -> None:
             raise ConfigurationError(f"{name} must be a number up to {LARGEST_TUNING:g}, got {value:g}")
     if file.publish_every < 0:
         raise ConfigurationError(f"publish_every must be at least 1, got {file.publish_every}")
+    if file.holdout:
+        _check_holdout(file, file.holdout)
+
+
+def _check_holdout(file: TaskFile, holdout: HoldoutShare) -> None:
+    algorithm = algorithm_of(file.learner)
+    if algorithm.actions == "points":
+        raise ConfigurationError(f"{file.learner} chooses points; a holdout compares actions: leave it out")
+    if algorithm.setting.startswith("best"):
+        raise ConfigurationError(f"{file.learner} searches and then stops; what it offers meanwhile is no choice")
+    if not LEAST_HOLDOUT <= holdout.share <= MOST:
+        raise ConfigurationError(f"the share of a holdout is {LEAST_HOLDOUT:g} to {MOST:g}, got {holdout.share:g}")
+    if algorithm.actions == "features":
+        if holdout.baseline:
+            raise ConfigurationError("with features the app says what its baseline is; leave holdout.baseline out")
+        if needs_delta(file.learner, file.preset):
+            raise ConfigurationError("a holdout measures without delta; choose a preset without one, or leave it out")
+    elif holdout.baseline not in file.actions:
+        known = ", ".join(file.actions)
+        raise ConfigurationError(f"the baseline of a holdout is one of: {known}; got {holdout.baseline!r}")
 
 
 def limit_of(privacy: Privacy) -> Limit:

@@ -12,7 +12,7 @@ from sottovoce.cli.output import JsonFile, progress_bar, say, table_of, words, w
 from sottovoce.lab.audit.planted import planted_subjects
 from sottovoce.lab.audit.run import TRIALS, Verdict, audit_all
 from sottovoce.lab.audit.subjects import Subject, honest_subjects, most_different
-from sottovoce.privacy.gates import mechanisms_of
+from sottovoce.privacy.gates import measuring_of, mechanisms_of
 from sottovoce.privacy.mechanisms import MECHANISMS, name_of
 from sottovoce.protocol.contract import contract_from
 from sottovoce.protocol.errors import ConfigurationError, UnknownName
@@ -52,8 +52,9 @@ def audit(
 def _subjects(file: Path | None, everything: bool, mechanism: str | None) -> list[Subject]:
     if [file is not None, everything, mechanism is not None].count(True) != 1:
         raise ConfigurationError("say what to audit: a task file, --all or --mechanism NAME")
-    if file is not None:  # every gate that devices may answer through: the task's own budget, and the quieter ones
-        gates = mechanisms_of(contract_from(contract_of(load_task_file(file))))
+    if file is not None:  # every gate that devices may answer through: the task's own, the quieter, those that measure
+        contract = contract_from(contract_of(load_task_file(file)))
+        gates = mechanisms_of(contract) + measuring_of(contract)
         return [Subject(mechanism=gate, people=most_different(gate.domain)) for gate in gates]
     if mechanism is not None and mechanism not in MECHANISMS:
         raise UnknownName("mechanism", mechanism, MECHANISMS)

@@ -16,6 +16,7 @@ import typer
 
 from sottovoce.admin.describe import learned
 from sottovoce.admin.remote import TOKEN, Remote
+from sottovoce.catalogue.task import holds_out
 from sottovoce.catalogue.task_file import TaskFile, load_task_file
 from sottovoce.cli.devices import print_result
 from sottovoce.cli.output import progress_bar, say
@@ -67,7 +68,8 @@ def _run(server: str, remote: Remote, file: TaskFile, people: int, seed: int) ->
     say()
     print_result(contract, result, band)
     verdict = "inside" if band.holds(result.regret) else "outside"
-    say(f"{verdict} the range of 99 of 100 simulated runs in the same world", "dim")
+    without = ", which hold nobody out" if holds_out(contract) else ""
+    say(f"{verdict} the range of 99 of 100 simulated runs in the same world{without}", "dim")
     print_learned(run.summary, run.rows)
     return run
 

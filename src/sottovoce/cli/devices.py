@@ -6,7 +6,7 @@ import typer
 
 from sottovoce.admin.describe import learned
 from sottovoce.admin.remote import Remote
-from sottovoce.catalogue.task import learning_of
+from sottovoce.catalogue.task import holds_out, learning_of
 from sottovoce.cli.output import JsonFile, progress_bar, say, table_of, write_rows
 from sottovoce.cli.task import HERE, Server, print_learned
 from sottovoce.protocol.contract import Contract
@@ -37,6 +37,8 @@ def devices(
         raise ConfigurationError("--compare needs people who wait and the task's own epsilon: no --rush, no --epsilon")
     remote = Remote(server)
     contract, before = remote.contract(task), remote.summary(task).reports
+    if compare and holds_out(contract):
+        raise ConfigurationError(f"--compare: the simulator has no holdout, and {task} has one")
     if compare and before:
         raise ConfigurationError(f"--compare starts with the first report; {task} has {before:,} already")
     with progress_bar(task, people * visits) as advance:

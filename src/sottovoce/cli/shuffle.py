@@ -5,13 +5,13 @@ from typing import Annotated
 import typer
 
 from sottovoce.cli.output import JsonFile, say, table_of, write_rows
-from sottovoce.lab.shuffling import closed_form, shuffled_epsilon
+from sottovoce.lab.shuffling import DELTA, closed_form, shuffled_epsilon
 
 
 def shuffle(
     epsilon: Annotated[list[float], typer.Option(help="Local budget of one report; may be repeated.")],
     people: Annotated[list[int], typer.Option(help="Reports that are mixed, one a person; may be repeated.")],
-    delta: Annotated[float, typer.Option(help="Of the promise for all reports together.")] = 1e-6,
+    delta: Annotated[float, typer.Option(help="Of the promise for all reports together.")] = DELTA,
     json: JsonFile = None,
 ) -> None:
     """Compute the epsilon of many pure reports that a trusted shuffler mixes before anybody reads them."""

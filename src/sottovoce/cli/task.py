@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from sottovoce.admin.describe import facts, learned, state_of
+from sottovoce.admin.describe import facts, gain_words, learned, state_of
 from sottovoce.admin.remote import TOKEN, Remote
 from sottovoce.admin.warm import load_answers, send_answers
 from sottovoce.catalogue.resolve import contract_of
@@ -160,9 +160,13 @@ def _print_task(remote: Remote, id: str) -> None:
 def print_learned(summary: Summary, rows: list[dict[str, Any]]) -> None:
     """What the server has learned: what `admin.describe.learned` gave."""
     if rows:
-        title = f"Learned from {summary.reports:,} private reports"
+        aside = summary.gain.aside if summary.gain else 0
+        title = f"Learned from {summary.reports - aside:,} private reports"
         first, *numbers = rows[0]
         table = table_of(title, words(first), *numbers, rows=[[cell(value) for value in row.values()] for row in rows])
         table.min_width = len(title)
         say()
         say(table)
+    if summary.gain:
+        say()
+        say(gain_words(summary.gain))

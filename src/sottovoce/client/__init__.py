@@ -11,5 +11,6 @@ from sottovoce.client.answers import Decision, Sent, Waiting
 from sottovoce.client.device import Device
 from sottovoce.client.http import Http, Response, Transport
 from sottovoce.client.ledger import Balance, Limits
+from sottovoce.client.people import Devices
 
-__all__ = ["Balance", "Decision", "Device", "Http", "Limits", "Response", "Sent", "Transport", "Waiting"]
+__all__ = ["Balance", "Decision", "Device", "Devices", "Http", "Limits", "Response", "Sent", "Transport", "Waiting"]

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from sottovoce.client.tables import Pending
 from sottovoce.client.terms import Terms
-from sottovoce.privacy.domains import size
+from sottovoce.privacy.domains import Interval, size
+from sottovoce.privacy.mechanisms import Mechanism
 from sottovoce.protocol.codec import to_text
 from sottovoce.protocol.contract import ByModel, ByTicket, RewardTerms
 from sottovoce.protocol.errors import BadInput, ConfigurationError
@@ -74,6 +75,12 @@ def context_of(offers: ByModel, raw: Any) -> tuple[Array, str]:
     return np.zeros((rows, offers.dimension)), problem
 
 
+def kept_of(model: Any, context: Array, action: int) -> list[list[float]]:
+    """The rows of features that the message will need, the chosen one first; a contrast is one with all the others."""
+    contrast = getattr(model, "contrast", 0.0) > 0
+    return [context[action].tolist(), *(np.delete(context, action, axis=0).tolist() if contrast else ())]
+
+
 def baseline_of(offers: ByModel, baseline: int | str, number: int) -> int:
     """The app's own choice among so many actions, by its number or its name."""
     index = offers.actions.index(baseline) if baseline in offers.actions else baseline
@@ -88,16 +95,27 @@ def name_of(offers: ByModel | ByTicket, action: Any) -> str:
     return ", ".join(offers.actions[number] for number in numbers) if offers.actions else ""
 
 
-def message_of(terms: Terms, models: Mapping[str, Any], pending: Pending, reward: Any) -> tuple[Array, list[str]]:
-    """What is made private, and what to count."""
+def mechanism_of(terms: Terms, pending: Pending) -> Mechanism:
+    """Through which it is made private: the permit says whether it teaches or measures."""
+    gates = terms.mechanisms if terms.purpose_of(pending) == "learning" else terms.measuring
+    return gates[pending.gate]
+
+
+def message_of(
+    terms: Terms, models: Mapping[str, Any], pending: Pending, mechanism: Mechanism, reward: Any
+) -> tuple[Array, list[str]]:
+    """What is made private through this mechanism, and what to count."""
     raw, offers = msgspec.msgpack.decode(pending.raw), terms.contract.offers
     shape = (len(raw),) if isinstance(offers, ByTicket) and offers.slopes else ()
     given, notes = observed(terms.contract.reward, reward, shape)
     reward = terms.contract.reward.to_unit(given)
+    if isinstance(offers, ByModel) and isinstance(mechanism.domain, Interval):
+        return mechanism.domain.embed(reward), notes  # it measures: the reward alone
     try:
         with np.errstate(over="ignore"):  # a server may send what overflows; the domain refuses the infinity
             if isinstance(offers, ByModel):
-                return terms.user.message(models[pending.version], np.array([raw], dtype=float), 0, reward), notes
+                rows = np.atleast_2d(np.array(raw, dtype=float))  # one row in what earlier versions kept
+                return terms.user.message(models[pending.version], rows, 0, reward), notes
             action = np.array(raw, dtype=float) if isinstance(raw, list) else raw
             return terms.user.message(action, None, action, reward), notes
     except (BadInput, KeyError):  # KeyError: another process has thrown the model away
@@ -125,7 +143,8 @@ def observed(terms: RewardTerms, reward: Any, shape: tuple[int, ...] = ()) -> tu
 
 
 def document_of(terms: Terms, pending: Pending, payload: bytes) -> bytes:
-    """The report as it will travel: the same length for every report of this task."""
+    """The report as it will travel: the same length for every report of this task, also for one that measures."""
+    payload = payload.ljust(terms.mechanisms[pending.gate].report_size, b"\0")
     drawn = {"nonce": pending.nonce, "gate": pending.gate, "payload": to_text(payload)}
     if isinstance(terms.contract.offers, ByModel):
         return msgspec.json.encode(ModelReport(permit=pending.permit, version=pending.version, **drawn))

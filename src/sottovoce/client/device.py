@@ -17,31 +17,21 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from sottovoce.client.answers import (
-    NOT_OBSERVED,
-    Decision,
-    Sent,
-    Waiting,
-    baseline_of,
-    context_of,
-    document_of,
-    message_of,
-    name_of,
-)
+from sottovoce.client import answers
+from sottovoce.client.answers import NOT_OBSERVED, Decision, Sent, Waiting
 from sottovoce.client.background import Background
 from sottovoce.client.http import Http, Transport
 from sottovoce.client.ledger import Account, Balance, Limits
 from sottovoce.client.network import Network, join
 from sottovoce.client.permits import Admission
-from sottovoce.client.tables import HeldPermit, JoinedRow, Pending
-from sottovoce.client.terms import action_from, expired, recommendation_from
+from sottovoce.client.tables import HeldPermit, Pending
+from sottovoce.client.terms import action_from, coin_from, expired, recommendation_from
 from sottovoce.client.vault import Vault
 from sottovoce.privacy.domains import size
 from sottovoce.privacy.drawing import SYSTEM, Entropy, privatise
-from sottovoce.protocol.codec import from_text, to_text
+from sottovoce.protocol.codec import to_text
 from sottovoce.protocol.contract import NAME, ByModel, ByTicket, Contract
 from sottovoce.protocol.errors import BadInput, ConfigurationError, Unreachable
-from sottovoce.protocol.permits import coin_of
 from sottovoce.users.fields import RawFields
 
 NO_REPORT = "silent:"
@@ -88,8 +78,7 @@ class Device:
             raise
         self._account, self._stock = Account(self._vault, limits, self._terms.contract.limit), self._network.stock
         self._last_offer: Any = None
-        self._sending = threading.Lock()
-        self._background = Background(self.send, task)
+        self._sending, self._background = threading.Lock(), Background(self.send, task)
         with self._vault.transaction(flush=True):
             self._vault.give_up_draws()
         if self._stock.missing(clock()) == self._stock.wanted > 0 and self._may_report(clock()):
@@ -105,10 +94,9 @@ class Device:
     def choose(self, raw: RawFields | Sequence[RawFields] | None = None, *, baseline: int | str = 0) -> Decision:
         """An action for this person, now.
 
-        `raw` are the fields of a contextual task: of the person, or one mapping per candidate. While the task is an
-        apprentice the app's own choice, `baseline`, is shown and reported about. Without budget, consent or an open
-        task the choice is made all the same, and nothing will be sent; a task with tickets then uses one up and never
-        brings it back.
+        `raw` are the fields of a contextual task: of the person, or one mapping per candidate. `baseline` is the app's
+        own choice, shown while the task is an apprentice, and in its holdout. Without budget, consent or an open task
+        the choice is made all the same, and nothing will be sent; a task with tickets then uses one up.
         """
         if isinstance(self.contract.offers, ByModel):
             return self._choose_by_model(self.contract.offers, raw, baseline)
@@ -126,7 +114,7 @@ class Device:
             self._network.fetch(missing, self._clock())
 
     def _choose_by_model(self, offers: ByModel, raw: Any, baseline: int | str) -> Decision:
-        context, problem = context_of(offers, raw)
+        context, problem = answers.context_of(offers, raw)
         if problem:
             log.warning("task %s: %s", self.contract.id, problem)
             if self._strict:
@@ -136,17 +124,24 @@ class Device:
         chance = self._entropy.below(2**53) / 2**53
         with self._vault.transaction():
             standing, version = self._vault.standing(), self._network.newest
-            if standing.mode == "apprentice":
-                action = baseline_of(offers, baseline, len(context))
+            permit, silent = self._permit(version)
+            purpose, apprentice = self._terms.purpose_of(permit), standing.mode == "apprentice"
+            if apprentice or self._terms.holdout:
+                baseline = answers.baseline_of(offers, baseline, len(context))
+            if apprentice or purpose == "baseline":
+                action = int(baseline)
             elif version is None or problem:
                 action = int(chance * len(context))
             else:
                 action = int(self._terms.user.act(self._network.models[version], context, chance))
             if problem:
                 self._vault.count("bad_input")
-            if version is None:
-                return self._unreported(action, problem or "there is no model yet and the server does not answer")
-            return self._decide(standing, action, None, version, context[action].tolist(), problem)
+            if apprentice and purpose == "choice":  # nothing learned was shown, so there is nothing to measure
+                return self._unreported(action, problem)
+            if version is None or permit is None:
+                return self._unreported(action, problem or silent)
+            kept = [] if purpose != "learning" else answers.kept_of(self._network.models[version], context, action)
+            return self._promised(action, permit, version, kept, problem)
 
     def _choose_by_ticket(self, offers: ByTicket) -> Decision:
         asked = False
@@ -158,7 +153,9 @@ class Device:
                 if (ticket := self._stock.take(self._clock())) is not None:
                     action = action_from(msgspec.json.decode(ticket.action), offers, size(self._terms.mechanism.domain))
                     self._last_offer = action
-                    return self._decide(standing, action, ticket, "", np.asarray(action).tolist())
+                    if not self._may_report(self._clock()):
+                        return self._unreported(action)
+                    return self._promised(action, ticket, "", np.asarray(action).tolist())
                 if asked:
                     return self._unreported(self._any_action(), "there is no ticket and the server does not answer")
             self._network.fetch(max(self._stock.wanted, 1), self._clock())
@@ -172,23 +169,25 @@ class Device:
             return self._entropy.below(len(actions))
         raise Unreachable(f"task {self.contract.id!r} has not offered any point yet and its server does not answer")
 
-    def _decide(
-        self, standing: JoinedRow, action: Any, ticket: HeldPermit | None, version: str, raw: Any, problem: str = ""
-    ) -> Decision:
-        """Promise a report and pay for it, if there may be one; without a ticket it takes the oldest permit."""
+    def _permit(self, version: str | None) -> tuple[HeldPermit | None, str]:
+        """The oldest permit, taken for a decision by this model; or none, and why if developers should know."""
+        if version is None:
+            return None, "there is no model yet and the server does not answer"
+        if not self._may_report(self._clock()):
+            return None, ""
+        return self._stock.take(self._clock()), "there is no permit at hand, so nothing is reported"
+
+    def _promised(self, action: Any, permit: HeldPermit, version: str, raw: Any, problem: str = "") -> Decision:
+        """Promise a report and pay for it."""
         terms, decision, now = self._terms, self._token(12), self._clock()
-        refused = standing.opted_out or self._network.contract_changed or expired(self.contract, now)
-        if refused or not standing.open or not self._account.affords(terms.mechanism, now):
-            return self._unreported(action, problem)
-        if (permit := ticket or self._stock.take(now)) is None:
-            return self._unreported(action, problem or "there is no permit at hand, so nothing is reported")
         entry, data = self._account.debit(decision, terms.mechanism, now), msgspec.msgpack.encode(raw)
         self._vault.promise(Pending(decision, entry, now, terms.gate, permit.permit, permit.nonce, version, data))
-        return Decision(decision, action, name_of(self.contract.offers, action), True, problem)
+        return Decision(decision, action, answers.name_of(self.contract.offers, action), True, problem)
 
     def _unreported(self, action: Any, problem: str = "") -> Decision:
         self._vault.count("silent")
-        return Decision(NO_REPORT + self._token(12), action, name_of(self.contract.offers, action), False, problem)
+        name = answers.name_of(self.contract.offers, action)
+        return Decision(NO_REPORT + self._token(12), action, name, False, problem)
 
     # --- observing and sending ---------------------------------------------------------------------------------------
 
@@ -211,13 +210,11 @@ class Device:
             if not self._vault.was_made(decision):
                 raise ConfigurationError(f"no decision {decision!r} was made for task {self.contract.id!r} here")
             return False
-        deadline = pending.at + self.contract.reward.wait
-        late = self._clock() > deadline
-        message, notes = message_of(self._terms, self._network.models, pending, NOT_OBSERVED if late else reward)
-        mechanism = self._terms.mechanisms[pending.gate]
-        coin = coin_of(from_text(pending.permit), from_text(pending.nonce))
-        drawn = privatise(mechanism, message, self._entropy, coin)
-        report = document_of(self._terms, pending, drawn[mechanism.coin_size :])
+        late = self._clock() > (deadline := pending.at + self.contract.reward.wait)
+        mechanism, observed = answers.mechanism_of(self._terms, pending), NOT_OBSERVED if late else reward
+        message, notes = answers.message_of(self._terms, self._network.models, pending, mechanism, observed)
+        drawn = privatise(mechanism, message, self._entropy, coin_from(pending))
+        report = answers.document_of(self._terms, pending, drawn[mechanism.coin_size :])
         due = deadline + self._entropy.below(1000 * self.contract.delay + 1) / 1000  # whenever the reward came
         with self._vault.transaction():
             if not self._vault.finish(pending, report, due):
@@ -293,8 +290,11 @@ class Device:
         self.close()
 
     def _may_report(self, now: float) -> bool:
+        """May a decision that is made now be reported?"""
         with self._vault.lock:
-            return not self._network.contract_changed and self._account.affords(self._terms.mechanism, now)
+            standing = self._vault.standing()
+            refused = standing.opted_out or self._network.contract_changed or expired(self.contract, now)
+            return not refused and bool(standing.open) and self._account.affords(self._terms.mechanism, now)
 
     def _token(self, octets: int) -> str:
         return to_text(self._entropy.octets(octets))

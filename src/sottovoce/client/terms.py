@@ -8,19 +8,23 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from sottovoce.client.ledger import Limits
+from sottovoce.client.tables import HeldPermit, Pending
 from sottovoce.privacy.accounting import Ledger
-from sottovoce.privacy.gates import mechanisms_of
+from sottovoce.privacy.gates import measuring_of, mechanisms_of
 from sottovoce.privacy.mechanisms import Mechanism
 from sottovoce.protocol.budget import Budget
+from sottovoce.protocol.codec import from_text
 from sottovoce.protocol.contract import DAY, ByModel, ByTicket, Contract, contract_from, digest_of
 from sottovoce.protocol.errors import BrokenPromise, BudgetExhausted, ContractRefused, WireError
+from sottovoce.protocol.holdout import Holdout, Purpose, holdout_of, purpose_of
 from sottovoce.protocol.offers import MODELS, array_from
+from sottovoce.protocol.permits import coin_of
 from sottovoce.users import LocalUser, user_of
 
 YEAR = 366 * DAY
 
-EXTENSIONS: dict[str, tuple[Any, ...]] = {"admission": ("signed",)}
-"""What this device knows of a contract's `extensions`: names, and for each the values."""
+EXTENSIONS: dict[str, tuple[Any, ...] | None] = {"admission": ("signed",), "holdout": None}
+"""What this device knows of a contract's `extensions`: names, and for each the values; None where they are numbers."""
 
 
 class Terms(NamedTuple):
@@ -33,10 +37,17 @@ class Terms(NamedTuple):
     """One per gate, each verified."""
     gate: int
     """The one that this device answers through."""
+    holdout: Holdout | None
+    measuring: tuple[Mechanism, ...]
+    """One per gate for reports that measure, each verified; none where nothing is held out."""
 
     @property
     def mechanism(self) -> Mechanism:
         return self.mechanisms[self.gate]
+
+    def purpose_of(self, permit: HeldPermit | Pending | None) -> Purpose:
+        """What the report with this permit is for."""
+        return purpose_of(coin_from(permit), self.holdout.share) if self.holdout and permit else "learning"
 
 
 def accept(body: bytes, task: str, limits: Limits, epsilon: float | None = None) -> Terms:
@@ -51,11 +62,17 @@ def accept(body: bytes, task: str, limits: Limits, epsilon: float | None = None)
     try:
         mechanisms = mechanisms_of(contract)
         user = user_of(contract.offers.user, mechanisms[0].domain, contract.offers.link)
-    except (BrokenPromise, ArithmeticError, KeyError, TypeError, ValueError) as error:
+        holdout, measuring = holdout_of(contract), measuring_of(contract)
+    except (BrokenPromise, WireError, ArithmeticError, KeyError, TypeError, ValueError) as error:
         raise ContractRefused(f"task {task!r} cannot be kept: {error}") from error
     gate = _gate(contract, limits, epsilon)
     _affordable(contract, limits, mechanisms[gate])
-    return Terms(contract, digest_of(body), user, mechanisms, gate)
+    return Terms(contract, digest_of(body), user, mechanisms, gate, holdout, measuring)
+
+
+def coin_from(permit: HeldPermit | Pending) -> bytes:
+    """The coin of the report with this permit."""
+    return coin_of(from_text(permit.permit), from_text(permit.nonce))
 
 
 def expired(contract: Contract, now: float) -> bool:
@@ -75,7 +92,8 @@ def _check(contract: Contract) -> None:
         "a window has days": contract.limit.window_days >= 1,
         "there is a gate": bool(contract.gates),
         "it asks for nothing that this device does not know": all(
-            value in EXTENSIONS.get(name, ()) for name, value in contract.extensions.items()
+            (values := EXTENSIONS.get(name, ())) is None or value in values
+            for name, value in contract.extensions.items()
         ),
     }
     for claim, true in claims.items():

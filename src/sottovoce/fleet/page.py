@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from sottovoce.admin.describe import gain_words
 from sottovoce.catalogue.task import learning_of
 from sottovoce.fleet.people import Band
 from sottovoce.fleet.run import FleetResult
@@ -32,13 +33,14 @@ def page_of(runs: list[TaskRun]) -> str:
     """The whole page; it needs nothing else."""
     heading = "Sottovoce: devices answer in private, the server learns"
     people = sum(run.result.people for run in runs)
+    nobody = "; it holds nobody out" if any(run.summary.gain for run in runs) else ""
     body = (
         f"<h1>{heading}</h1><p class='lead'>{people:,} simulated people, each with a real device, against a real "
         "server over HTTP. The server saw private reports only.</p>"
         + verdict(_in_words(run) for run in runs)
         + on_every_screen(lambda narrow: draw(runs, narrow), "Regret over people")
         + "<p class='note'>Regret: what was lost against always choosing the best action. Band: 99 of 100 single "
-        "runs of the simulator in the same world end inside it.</p>"
+        f"runs of the simulator in the same world end inside it{nobody}.</p>"
         + _table("Lift and regret, and their price", RESULT, [_result_row(run) for run in runs], RESULT_NOTE, words=2)
         + "".join(_learned(run) for run in runs)
         + footer()
@@ -112,10 +114,12 @@ def _result_row(run: TaskRun) -> list[str]:
 
 
 def _learned(run: TaskRun) -> str:
-    title = f"What {run.contract.id} learned from {run.summary.learned:,} reports"
+    aside = run.summary.gain.aside if run.summary.gain else 0
+    title = f"What {run.contract.id} learned from {run.summary.learned - aside:,} reports"
     cells = [[cell(value) for value in row.values()] for row in run.rows]
     note = MODEL_NOTE if isinstance(run.contract.offers, ByModel) else ARMS_NOTE
-    return _table(title, list(run.rows[0]), cells, note) if cells else ""
+    gain = f"<p>{html.escape(gain_words(run.summary.gain))}</p>" if run.summary.gain else ""
+    return (_table(title, list(run.rows[0]), cells, note) if cells else "") + gain
 
 
 def _table(title: str, columns: Sequence[str], rows: list[list[str]], note: str, words: int = 1) -> str:

@@ -36,6 +36,9 @@ from sottovoce.protocol.errors import ConfigurationError
 
 Array = NDArray[np.float64]
 
+DELTA = 1e-6
+"""Of the promise for all reports together, where nobody chose one."""
+
 BLOCKS = 512
 """Numbers of clones that are told apart; within a block the smallest counts, so that the cost is overstated."""
 

@@ -86,10 +86,13 @@ def weights(epsilon: float) -> tuple[int, int]:
     return more, less
 
 
-def verify_weights(more: int, less: int, epsilon: float) -> None:
-    """Refuse weights whose ratio is above e^epsilon (1 - 2^-51), compared in whole numbers."""
+def verify_weights(more: int, less: int, epsilon: float, total: int) -> None:
+    """Refuse weights whose ratio is above e^epsilon (1 - 2^-51), compared in whole numbers, or whose sum is too large.
+
+    A draw below `total` must be exact in every language, and some have no whole numbers beyond 2^53.
+    """
     top, bottom = math.exp(epsilon).as_integer_ratio()
-    if not 1 <= less <= more or more * bottom * 2**51 > less * top * (2**51 - 1):
+    if not 1 <= less <= more or more * bottom * 2**51 > less * top * (2**51 - 1) or total >= 2**53:
         raise BrokenPromise(f"weights {more}:{less} do not keep epsilon {epsilon:g}")
 
 

@@ -96,6 +96,11 @@ class RewardTerms(Strict, frozen=True, kw_only=True):
     unit_high: float
     """Messages speak of the reward on the scale from `unit_low` to `unit_high`. Larger is better on both."""
 
+    @property
+    def scale(self) -> float:
+        """How much of the reward one unit of that scale is."""
+        return (self.high - self.low) / (self.unit_high - self.unit_low)
+
     def to_unit(self, reward: Any) -> Any:
         """The reward, clipped to its declared range, on the scale of messages.
 

@@ -96,9 +96,9 @@ def array_from(sent: Any, shape: tuple[int, ...]) -> Any:
     array([0.5, 1. ])
     """
     try:
-        array = np.asarray(sent, dtype=float)
+        array = np.asarray(sent)
     except (TypeError, ValueError, OverflowError) as error:
         raise WireError("not numbers") from error
-    if array.shape != shape or not np.all(np.isfinite(array)):
+    if array.dtype.kind not in "iuf" or array.shape != shape or not np.all(np.isfinite(array)):
         raise WireError(f"not finite numbers of shape {shape}")
-    return array
+    return array.astype(float)

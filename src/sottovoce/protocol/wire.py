@@ -167,6 +167,29 @@ class ArmEstimate(Strict, frozen=True, kw_only=True):
     """Its standard error."""
 
 
+class Gain(Strict, frozen=True, kw_only=True):
+    """What the learned choice is worth beside the baseline, in the units of the task: averages since the first report.
+
+    None where there are no reports yet. The range is that of the difference, at every time at once.
+    """
+
+    baseline: float | None
+    """The mean reward of people who got the baseline."""
+    choice: float | None
+    """The mean reward of people who got what was learned by then."""
+    difference: float | None
+    """The choice less the baseline."""
+    low: float | None
+    high: float | None
+    """Where the difference lies; None for Laplace noise too, which is not sub-Gaussian."""
+    baseline_reports: float
+    """Those through quieter gates counted in part."""
+    choice_reports: float
+    confidence: float
+    aside: int
+    """Reports that measured and taught nothing: they are among those that the task calls learned."""
+
+
 class Summary(Strict, frozen=True, kw_only=True):
     """What the server has learned."""
 
@@ -190,6 +213,8 @@ class Summary(Strict, frozen=True, kw_only=True):
     """One for each arm, from private reports alone; none where a model says it."""
     state: str
     """A hash of the state after `learned` reports: replay gives the same."""
+    gain: Gain | None = None
+    """Over the baseline, where the task declares a holdout."""
     changes: int = 0
     """How often the learner found that the world has changed, where `drift` is declared sudden."""
     unread: int = 0

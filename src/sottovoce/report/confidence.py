@@ -58,3 +58,27 @@ def half_width(count: float, proxy: float, error: float, tightest: float = 100.0
     depth = -2 * math.log(error)
     spread, r = count * proxy, tightest * proxy / (depth + math.log(depth) + 1)
     return math.sqrt((spread + r) * (depth + math.log1p(spread / r))) / count
+
+
+def difference_half_width(first: float, second: float, proxy: float, error: float, tightest: float = 1000.0) -> float:
+    """How far the difference of two means is from the truth at most: at all counts at once, but for `error`.
+
+    `first` and `second` are the counts of the two means. Each report belongs to one of them; which, may depend on
+    everything heard before.
+
+    *Proof.* As for `half_width`, with a normal bet of its own on each mean, both of variance 1/r. The product of two
+    such supermartingales that never move in the same step is one. So, with S_i - n_i m_i = d_i, the sum over both i of
+    d_i^2 / (V_i + r) - log(1 + V_i / r) stays below 2 log(1/error), but for `error`. Within that ellipse d_2/n_2 -
+    d_1/n_1 is at most the square root of the sum of (V_i + r) / n_i^2 (Cauchy and Schwarz) times that of the rest.
+
+    The truth is the difference of what the two sets of people could expect on average. At `tightest` reports of each
+    it is about as tight as it can be.
+
+    >>> round(difference_half_width(1000.0, 1000.0, 1.0, 0.05) / math.sqrt(2 / 1000), 2)  # in standard errors
+    3.43
+    """
+    depth = -2 * math.log(error)
+    r = tightest * proxy / (depth + math.log(depth) + 1)
+    spreads = first * proxy, second * proxy
+    room = depth + sum(math.log1p(spread / r) for spread in spreads)
+    return math.sqrt(room * sum((spread + r) / n**2 for spread, n in zip(spreads, (first, second), strict=True)))

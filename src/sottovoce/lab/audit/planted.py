@@ -9,11 +9,12 @@ from dataclasses import replace
 import numpy as np
 
 from sottovoce.lab.audit.clues import cap_threshold
-from sottovoce.lab.audit.subjects import Raw, Sender, Subject, embed, honest, most_different
+from sottovoce.lab.audit.subjects import Raw, Sender, Subject, embed, honest, measured, most_different
 from sottovoce.privacy.domains import Ball, Interval
 from sottovoce.privacy.drawing import DRAWS, SYSTEM, Entropy, privatise
 from sottovoce.privacy.grid.draw import draw_laplace
 from sottovoce.privacy.grid.mechanism import Laplace
+from sottovoce.privacy.levels.mechanism import Levels
 from sottovoce.privacy.mechanisms import Mechanism, calibrate, name_of
 from sottovoce.privacy.sphere import codebook
 from sottovoce.privacy.sphere.mechanism import Sphere
@@ -82,6 +83,14 @@ def _second_report(mechanism: Mechanism, raw: Raw) -> bytes:
     return honest(mechanism, raw) + honest(mechanism, raw)
 
 
+def _purpose_by_reward(mechanism: Levels, raw: Raw) -> bytes:
+    """A device that looks for a permit to measure the baseline where the reward was low, and the choice otherwise."""
+    good = embed(mechanism, raw)[0] > 0
+    while bool((report := measured(mechanism, raw))[0]) != good:
+        pass
+    return report
+
+
 class _ConstantSeed:
     """An `Entropy` that every process starts with the same seed."""
 
@@ -124,4 +133,5 @@ def planted_subjects() -> list[Subject]:
         broken("threshold cap", _threshold_cap, small, effort=0.2),
         broken("rank sent along", _sent_rank, sphere, effort=0.05),
         broken("second report", _second_report, sphere, effort=0.05),
+        broken("purpose by reward", _purpose_by_reward, levels, effort=0.05),
     ]

@@ -72,7 +72,7 @@ def audit(
     exceeded = bound > subject.promised.epsilon
     return Verdict(
         mechanism=name_of(subject.mechanism),
-        domain=type(subject.mechanism.domain).__name__.lower(),
+        domain=subject.scene,
         epsilon=subject.promised.epsilon,
         delta=subject.promised.delta,
         planted=subject.planted,

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.privacy.domains import Ball, Direction, Domain, Gradient, Interval, Moments, Relabelled
-from sottovoce.privacy.drawing import privatise
+from sottovoce.privacy.drawing import SYSTEM, privatise
 from sottovoce.privacy.mechanisms import MECHANISMS, Mechanism, calibrate
 from sottovoce.protocol.budget import Budget
 from sottovoce.protocol.errors import ConfigurationError
+from sottovoce.protocol.holdout import MOST, purpose_of
 
 Raw = tuple[Any, ...]
 """One person's data, in the pieces that the domain's `embed` takes."""
@@ -40,6 +41,17 @@ def honest(mechanism: Mechanism, raw: Raw) -> bytes:
     return privatise(mechanism, embed(mechanism, raw))
 
 
+def measured(mechanism: Mechanism, raw: Raw) -> bytes:
+    """What a device of ours sends in a holdout: what its coin says the report is for, and the reward through the gate.
+
+    >>> len(measured(calibrate("levels", Interval(), Budget(1.0)), (1.0,)))
+    2
+    """
+    while (purpose := purpose_of(SYSTEM.octets(32), MOST)) == "learning":
+        pass
+    return bytes([purpose == "choice"]) + honest(mechanism, raw)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Subject:
     """A device under audit. Its `sender` runs in fresh processes, so it must be a function that can be imported."""
@@ -63,6 +75,11 @@ class Subject:
     @property
     def promised(self) -> Budget:
         return self.mechanism.budget
+
+    @property
+    def scene(self) -> str:
+        """Over which domain it is audited, and whether the report is one of a holdout."""
+        return type(self.mechanism.domain).__name__.lower() + (", measured" if self.sender is measured else "")
 
     def send(self, person: int) -> bytes:
         """One transcript of person 0 or 1.
@@ -133,12 +150,14 @@ def honest_subjects() -> list[Subject]:
     >>> {type(subject.mechanism) for subject in honest_subjects()} == {kind.numbers for kind in MECHANISMS.values()}
     True
     """
-    return [
+    reports = [
         Subject(mechanism=calibrate(name, domain, budget), people=most_different(domain), effort=_effort(name, budget))
         for name in MECHANISMS
         for domain, budgets in _SCENES[name]
         for budget in budgets
     ]
+    holdouts = [calibrate("levels", Interval(), Budget(epsilon)) for epsilon in (1.0, 4.0)]
+    return reports + [Subject(mechanism=one, people=((0.0,), (1.0,)), sender=measured, effort=0.6) for one in holdouts]
 
 
 def _effort(name: str, budget: Budget) -> float:

@@ -45,7 +45,7 @@ class Levels:
         if not isinstance(self.domain, Interval):
             raise BrokenPromise(f"levels answer for one number in an interval, got {self.domain}")
         verify_whole(self.levels, self.keep, self.flip)
-        verify_weights(self.keep, self.flip, self.budget.epsilon)
+        verify_weights(self.keep, self.flip, self.budget.epsilon, self.total)
         if not 2 <= self.levels <= 2**16:
             raise BrokenPromise(f"levels must be between 2 and 65536, got {self.levels}")
 

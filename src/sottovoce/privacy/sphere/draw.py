@@ -17,7 +17,7 @@ def draw(mechanism: Sphere, message: NDArray[np.float64], entropy: Entropy, coin
 
 def _rank(mechanism: Sphere, entropy: Entropy) -> int:
     weight_of_cap = mechanism.cap * mechanism.inside
-    draw = entropy.below(weight_of_cap + (mechanism.candidates - mechanism.cap) * mechanism.outside)
+    draw = entropy.below(mechanism.total)
     if draw < weight_of_cap:
         return draw // mechanism.inside
     return mechanism.cap + (draw - weight_of_cap) // mechanism.outside

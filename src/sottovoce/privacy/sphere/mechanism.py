@@ -63,9 +63,14 @@ class Sphere:
         """Coordinates of a candidate: those of the message and the slack."""
         return size(self.domain) + 1
 
+    @property
+    def total(self) -> int:
+        """The sum of all weights."""
+        return self.cap * self.inside + (self.candidates - self.cap) * self.outside
+
     def verify(self) -> None:
         verify_whole(self.candidates, self.cap, self.inside, self.outside)
-        verify_weights(self.inside, self.outside, self.budget.epsilon)
+        verify_weights(self.inside, self.outside, self.budget.epsilon, self.total)
         too_large = self.candidates * self.dimension > LARGEST_CODEBOOK
         if not 1 <= self.cap <= self.candidates // 2 <= 2**15 or self.candidates % 2 or too_large:
             raise BrokenPromise(

@@ -15,7 +15,7 @@ import numpy as np
 from jax import lax
 from numpy.typing import NDArray
 
-from sottovoce.catalogue.task import learning_of, task_of
+from sottovoce.catalogue.task import holds_out, learning_of, task_of
 from sottovoce.engine import step
 from sottovoce.engine.complete import Complete, complete
 from sottovoce.engine.schedule import Schedule
@@ -28,8 +28,9 @@ from sottovoce.protocol.contract import ByTicket, Contract
 from sottovoce.protocol.errors import SottovoceError
 from sottovoce.server.learn import leaves
 from sottovoce.server.learn.alarm import Alarm
-from sottovoce.server.learn.publishing import Remembered, ask_once, publication_of
-from sottovoce.server.store.base import WARM, Entry, Journalled, Publication, Snapshot, UnitEstimate, Unread
+from sottovoce.server.learn.measuring import NOTHING, Held, Meter, mean_of
+from sottovoce.server.learn.publishing import Remembered, Said, ask_once, publication_of
+from sottovoce.server.store.base import MEASURES, WARM, Entry, Journalled, Publication, Snapshot, Unread
 
 CHUNK = 64
 """Places of the compiled fold. Fewer would call it more often; more would compute empty places more often, since a
@@ -46,6 +47,8 @@ class Progress(NamedTuple):
     """Weight of the private reports of each arm, for the summary; empty where there are no arms."""
     total: NDArray[np.float64]
     """Sum of their estimates."""
+    held: Held | tuple[()] = ()
+    """What the reports of a holdout say; nothing where none is declared."""
 
 
 class Fold:
@@ -66,7 +69,9 @@ class Fold:
         self.learner = complete(learner_of(task, noises[0]))
         self.schedule = Schedule(learning_of(contract).publish_every, self.learner.growth)
         self._arms = contract.offers.arms if isinstance(contract.offers, ByTicket) else 0
-        first = Progress(start(self.learner), np.zeros(self._arms), np.zeros(self._arms))
+        self._meter = Meter(contract) if holds_out(contract) else None
+        held = NOTHING if self._meter else ()
+        first = Progress(start(self.learner), np.zeros(self._arms), np.zeros(self._arms), held)
         offer = jax.eval_shape(ask_once, self.learner, first.state, jax.random.key(0))
         self._remembered = Remembered(offer.memo, offer.arm)
         self._remembers = bool(jax.tree.leaves(self._remembered))
@@ -93,6 +98,9 @@ class Fold:
                 yield self.publish()
 
     def _fold(self, entries: Sequence[Entry]) -> None:
+        entries = self._measure(entries)
+        if not entries:
+            return
         try:
             places = self._places([entry.report for entry in entries])
         except UNREADABLE:
@@ -104,6 +112,21 @@ class Fold:
         self.learned += int(told)
         _, _, messages, weights, private, _ = places
         self.alarm.see(messages[private & (weights == 1.0)])  # quieter reports are noisier
+
+    def _measure(self, entries: Sequence[Entry]) -> Sequence[Entry]:
+        """Add up the entries that measure; those to learn from are returned."""
+        if not (self._meter and self.progress.held):
+            return entries
+        held = self.progress.held
+        for entry in entries:
+            if entry.report.context in MEASURES:
+                try:
+                    held = self._meter.add(held, entry.report)
+                    self.learned += 1
+                except UNREADABLE as error:
+                    self.unread.append(Unread(entry.seq, type(error).__name__))
+        self.progress = self.progress._replace(held=held)
+        return [entry for entry in entries if entry.report.context not in MEASURES]
 
     def _reads(self, entry: Entry) -> bool:
         try:
@@ -154,19 +177,23 @@ class Fold:
             self.progress = self.progress._replace(state=refresh(self.learner, self.progress.state))
         self.published = self.learned
         found = publication_of(
-            self.contract, self._secret, self.learner, self.progress.state, self.learned, self.done(), self._estimates()
+            self.contract, self._secret, self.learner, self.progress.state, self.learned, self.done(), self._said()
         )
         if found.memo:
             self._memos[found.version] = found.memo
         return found
 
-    def _estimates(self) -> list[UnitEstimate]:
-        """Of every arm: how many private reports, the mean reward that they say, and its standard error."""
-        pulls, total = np.asarray(self.progress.pulls), np.asarray(self.progress.total)
-        return [
-            UnitEstimate(reports=n, mean=s / n if n else None, error=(self._spread / n) ** 0.5 if n else None)
-            for n, s in zip(pulls.tolist(), total.tolist(), strict=True)
-        ]
+    def _said(self) -> Said:
+        """Of every arm: how many private reports, the mean reward that they say, and its standard error.
+
+        Of a holdout: the same of the baseline and of the choice. Tickets that teach all measure the choice.
+        """
+        pulls, total = (np.asarray(sums).tolist() for sums in (self.progress.pulls, self.progress.total))
+        arms = [mean_of(n, s, self._spread) for n, s in zip(pulls, total, strict=True)]
+        if not (self._meter and self.progress.held):
+            return Said(arms, [], 0)
+        means = self._meter.means(self.progress.held, (sum(pulls), sum(total)))
+        return Said(arms, means, int(np.sum(self.progress.held.reports)))
 
     def snapshot(self, *, base: bool = False) -> Snapshot:
         return Snapshot(self.learned, self.seq, self.published, leaves.pack(self.progress), base)
@@ -196,7 +223,7 @@ def fold(domain: Domain, arms: int, learner: Complete, progress: Progress, place
         if arms:
             counted = (jnp.arange(arms) == arm) & private & told
             share = jnp.where(counted, weight, 0.0)
-            after = Progress(state, progress.pulls + share, progress.total + share * estimate)
+            after = after._replace(pulls=progress.pulls + share, total=progress.total + share * estimate)
         return after, told
 
     progress, told = lax.scan(one, progress, places)

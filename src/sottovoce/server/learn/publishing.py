@@ -46,6 +46,17 @@ def ask_many(learner: Complete, state: Any, key: jax.Array, count: int) -> Offer
     return jax.vmap(Complete.ask, in_axes=(None, None, 0))(learner, state, keys)
 
 
+class Said(NamedTuple):
+    """What private reports say, for the summary."""
+
+    arms: list[UnitEstimate]
+    """Of each arm; none where there is a model."""
+    measured: list[UnitEstimate]
+    """Of a holdout: of the baseline and of the choice; else none."""
+    aside: int
+    """Reports that measured and taught nothing."""
+
+
 class Remembered(NamedTuple):
     """What a ticket carries for the learner, or the store for a version of a model."""
 
@@ -54,19 +65,20 @@ class Remembered(NamedTuple):
 
 
 def publication_of(
-    contract: Contract, secret: bytes, learner: Complete, state: Any, count: int, done: bool, arms: list[UnitEstimate]
+    contract: Contract, secret: bytes, learner: Complete, state: Any, count: int, done: bool, said: Said
 ) -> Publication:
     """What offers are made from after so many reports, until the next publication."""
-    key, changes = publication_key(secret, contract.id, count), learner.changes(state)
+    key, arms = publication_key(secret, contract.id, count), said.arms
+    told: dict[str, Any] = {"changes": learner.changes(state), "measured": said.measured, "aside": said.aside}
     if isinstance(contract.offers, ByModel):
-        return _model(contract.offers.model, learner, state, count, key, changes)
+        return _model(contract.offers.model, learner, state, count, key, Published(**told))
     if done:
         published = Published(done=True, recommendation=recommended(learner.recommend(state)), estimates=arms)
     else:
         wanted = 2 ** (2 * learning_of(contract).publish_every - 1).bit_length()
         pool = _pool(learner, state, key, int(np.clip(wanted, *POOL)))
         contexts = _contexts(learner, len(arms))
-        published = Published(offers=pool, estimates=arms, contexts=contexts, changes=changes)
+        published = Published(offers=pool, estimates=arms, contexts=contexts, **told)
     return Publication(count, "", msgspec.msgpack.encode(published), b"", 0)
 
 
@@ -92,12 +104,12 @@ def recommended(found: Any) -> Any:
     return np.flatnonzero(found).tolist() if found.dtype == bool else found.tolist()
 
 
-def _model(kind: str, learner: Complete, state: Any, count: int, key: jax.Array, changes: int) -> Publication:
+def _model(kind: str, learner: Complete, state: Any, count: int, key: jax.Array, published: Published) -> Publication:
     offer = ask_once(learner, state, key)
     model = model_body(kind, offer.public)
     memo = leaves.pack(Remembered(offer.memo, offer.arm))
-    published = Published(model=model, changes=changes)
-    return Publication(count, version_of(model), msgspec.msgpack.encode(published), memo, 0)
+    body = msgspec.msgpack.encode(msgspec.structs.replace(published, model=model))
+    return Publication(count, version_of(model), body, memo, 0)
 
 
 def _pool(learner: Complete, state: Any, key: jax.Array, count: int) -> list[PooledOffer]:

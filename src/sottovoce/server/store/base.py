@@ -14,6 +14,9 @@ from sottovoce.protocol.contract import DAY, ByModel, Contract, contract_from
 Mode = Literal["live", "apprentice"]
 WARM = -1
 """The gate of consented data in the clear."""
+MEASURES = {b"the baseline": 0, b"the choice": 1}
+"""The contexts of reports that measure in a holdout, and the places of their sums. All other contexts, versions and
+memos of offers, are a multiple of eight bytes long."""
 GRACE = 3600
 """Seconds beyond the latest honest moment in which a report is still taken."""
 
@@ -81,6 +84,10 @@ class Published(msgspec.Struct, frozen=True, kw_only=True):
     estimates: list[UnitEstimate] = []
     changes: int = 0
     """How often the learner found that the world has changed."""
+    measured: list[UnitEstimate] = []
+    """Of a holdout: the mean reward of the baseline, and of the learned choice."""
+    aside: int = 0
+    """Reports that measured and taught nothing."""
     contexts: list[bytes] = []
     """For each arm the context of a report that answers no offer; empty where the learner cannot use such reports."""
 

@@ -1,6 +1,7 @@
 """What each route does. Routes of devices need no token: what they answer is the same for everybody, or a ticket."""
 
 import contextlib
+import functools
 import itertools
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
@@ -13,6 +14,8 @@ from sottovoce.catalogue.task_file import TaskFile
 from sottovoce.protocol import wire
 from sottovoce.protocol.codec import to_text
 from sottovoce.protocol.contract import ByModel
+from sottovoce.report.statement.facts import facts_of
+from sottovoce.report.statement.text import as_page
 from sottovoce.server.problems import Problem, not_ready
 from sottovoce.server.store.base import Entry
 from sottovoce.server.web.admission import charge
@@ -24,7 +27,9 @@ STATUS_SECONDS = 30
 """How long a device may go by a status, and with it by a model, before it asks for a newer one."""
 CONTRACT_SECONDS = 86400
 """A contract never changes; the status says its digest."""
-LINES, TEXT = "application/x-ndjson", "text/plain; version=0.0.4"
+LINES, TEXT, HTML = "application/x-ndjson", "text/plain; version=0.0.4", "text/html; charset=utf-8"
+PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+"""A page of ours loads nothing and runs nothing."""
 AT_ONCE = 1000
 """Reports of an export sent together."""
 
@@ -103,6 +108,18 @@ async def reports(hub: Hub, request: Request) -> Response:
 
 async def summary(hub: Hub, request: Request) -> Response:
     return json(task_of(hub, request).summary())
+
+
+async def statement(hub: Hub, request: Request) -> Response:
+    """For whoever wants to know what a task promises before taking part: the contract in words, and nothing else."""
+    task = task_of(hub, request)
+    headers = {"content-security-policy": PAGE_POLICY, "cache-control": f"public, max-age={STATUS_SECONDS}"}
+    return Response(_statement(task.row.body, task.warm), media_type=HTML, headers=headers)
+
+
+@functools.lru_cache(maxsize=64)
+def _statement(body: bytes, warm: int) -> str:
+    return as_page(facts_of(body, warm))
 
 
 # --- the team --------------------------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from sottovoce.server.metrics import Metrics
 from sottovoce.server.problems import Problem
 from sottovoce.server.store.base import Entry, Store, TaskRow, permit_seconds
 from sottovoce.server.store.thread import StoreThread
+from sottovoce.server.web.gain import gain_of, watched
 from sottovoce.server.web.task import LiveTask
 from sottovoce.server.web.tokens import TokenDesk
 
@@ -167,6 +168,8 @@ class Hub:
             self.metrics.learned.labels(id).set(task.news.learned)
             self.metrics.published.labels(id).set(task.news.published)
             self.metrics.changes.labels(id).set(task.published.changes if task.ready else 0)
+            for of, value in watched(gain_of(task.contract, task.published) if task.ready else None):
+                self.metrics.gain.labels(id, of).set(value)
             self.metrics.unread.labels(id).set(task.news.unread)
             self.metrics.suspicious.labels(id).set(task.news.suspicious)
             self.metrics.discarding.labels(id).set(task.balance.discarding)

@@ -6,16 +6,19 @@ from typing import Literal
 
 import numpy as np
 
+from sottovoce.catalogue.task import learning_of
 from sottovoce.privacy.domains import Domain, size
-from sottovoce.privacy.mechanisms import Mechanism, check
+from sottovoce.privacy.gates import measuring_of, mechanisms_of
+from sottovoce.privacy.mechanisms import check
 from sottovoce.protocol.codec import from_text
 from sottovoce.protocol.contract import DAY
 from sottovoce.protocol.errors import WireError
+from sottovoce.protocol.holdout import holdout_of, purpose_of
 from sottovoce.protocol.permits import REPORT_ID_BYTES
 from sottovoce.protocol.wire import ModelReport, TicketReport, Verdict, WarmRow
 from sottovoce.server.problems import Problem
-from sottovoce.server.store.base import WARM, Journalled
-from sottovoce.server.web.permits import PermitOffice
+from sottovoce.server.store.base import WARM, Journalled, TaskRow, open_seconds
+from sottovoce.server.web.permits import PermitOffice, Shown
 
 CLOSED: dict[str, Verdict] = {"paused": "task-paused", "expired": "task-expired", "done": "task-done"}
 """The verdict where a task is not open."""
@@ -26,8 +29,11 @@ LARGEST_NUMBER = 1e100
 class Judge:
     """The rules of one task. A report may answer a model for `open_for` seconds after the next model came."""
 
-    def __init__(self, task: int, mechanisms: Sequence[Mechanism], permits: PermitOffice, open_for: int) -> None:
-        self._task, self._mechanisms, self._permits, self._open_for = task, mechanisms, permits, open_for
+    def __init__(self, row: TaskRow, permits: PermitOffice) -> None:
+        contract = row.contract
+        self._task, self._permits, self._open_for = row.number, permits, open_seconds(contract)
+        self._mechanisms, self._measuring = mechanisms_of(contract), measuring_of(contract)
+        self._holdout, self._tickets = holdout_of(contract), learning_of(contract).holdout
         self._versions: dict[str, int] = {}
         """Versions that reports may name, and when each was superseded (0: not yet)."""
 
@@ -52,14 +58,32 @@ class Judge:
             return CLOSED[state]
         if not 0 <= report.gate < len(self._mechanisms):
             return "bad-gate"
-        mechanism = self._mechanisms[report.gate]
+        context, measures = self._context(report, permit)
         try:
-            payload = permit.coin[: mechanism.coin_size] + from_text(report.payload)
-            check(mechanism, payload)
+            payload = self._payload(report.gate, from_text(report.payload), permit.coin, measures)
         except WireError:
             return "bad-payload"
-        context = permit.memo if by_ticket else bytes.fromhex(report.version)
         return Journalled(self._task, permit.id, int(now) // DAY, report.gate, context, payload)
+
+    def _context(self, report: TicketReport | ModelReport, permit: Shown) -> tuple[bytes, bool]:
+        """What the learner needs to understand the report, and whether it is the reward alone."""
+        if isinstance(report, TicketReport):
+            measures = self._tickets and permit.memo == held_out(permit.memo)
+            return b"the baseline" if measures else permit.memo, False
+        purpose = purpose_of(permit.coin, self._holdout.share) if self._holdout else "learning"
+        return (bytes.fromhex(report.version), False) if purpose == "learning" else (f"the {purpose}".encode(), True)
+
+    def _payload(self, gate: int, sent: bytes, coin: bytes, measures: bool) -> bytes:
+        """What is journalled, if a device could have sent it; one that measures is padded with zeros."""
+        mechanism, length = self._mechanisms[gate], len(sent)
+        if measures:
+            mechanism = self._measuring[gate]
+            sent, rest = sent[: mechanism.report_size], sent[mechanism.report_size :]
+            if length != self._mechanisms[gate].report_size or any(rest):
+                raise WireError("a report that measures has the length of the others, and zeros at the end")
+        payload = coin[: mechanism.coin_size] + sent
+        check(mechanism, payload)
+        return payload
 
     def _answerable(self, version: str, now: float) -> bool:
         superseded = self._versions.get(version)
@@ -67,6 +91,11 @@ class Judge:
 
     def _too_old(self, superseded: int, now: float) -> bool:
         return 0 < superseded < now - self._open_for
+
+
+def held_out(memo: bytes) -> bytes:
+    """The memo of a ticket that plays the baseline: as long as any other, and never one, for no arm is -1."""
+    return b"\xff" * len(memo)
 
 
 def warm_report(task: int, domain: Domain, row: WarmRow, contexts: bytes | Sequence[bytes], day: int) -> Journalled:

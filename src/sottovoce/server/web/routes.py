@@ -60,6 +60,8 @@ ROUTES = (
     Route("POST", f"{TASK}/reports", handlers.reports, "A batch of private reports; one verdict each", wire.Verdicts,
           takes=(wire.TicketReports, wire.ModelReports), problems=("not-ready",)),
     Route("GET", f"{TASK}/summary", handlers.summary, "What was learned", wire.Summary, problems=("not-ready",)),
+    Route("GET", f"{TASK}/statement", handlers.statement, "What the task promises, in words: a page", str,
+          media="text/html"),
     # for the team
     Route("GET", "/v1/tasks", handlers.tasks, "All tasks", wire.TaskList, admin=True),
     Route("POST", "/v1/tasks", handlers.create, "Create a task", wire.TaskStatus, takes=(TaskFile,), admin=True,

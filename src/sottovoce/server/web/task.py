@@ -21,11 +21,11 @@ from sottovoce.server.store.base import (
     Published,
     TaskRow,
     UnitEstimate,
-    open_seconds,
     permit_seconds,
 )
 from sottovoce.server.web.balance import Balance
-from sottovoce.server.web.judging import Judge, warm_report
+from sottovoce.server.web.gain import gain_of
+from sottovoce.server.web.judging import Judge, held_out, warm_report
 from sottovoce.server.web.permits import PermitOffice, committed
 from sottovoce.server.web.tokens import TokenDesk
 
@@ -55,7 +55,8 @@ class LiveTask:
         self.origins = frozenset(learning_of(self.contract).origins)
         self._mechanisms = mechanisms_of(self.contract)
         self._permits = PermitOffice(key, self.digest)
-        self._judge = Judge(row.number, self._mechanisms, self._permits, open_seconds(self.contract))
+        self._judge = Judge(row, self._permits)
+        self._holdout = learning_of(self.contract).holdout
         last_day = datetime.datetime.combine(self.contract.expires, datetime.time(), datetime.UTC)
         self._expiry = last_day.timestamp() + DAY
         self._published: Published | None = None
@@ -135,8 +136,11 @@ class LiveTask:
         return int(now) + permit_seconds(self.contract)
 
     def _offer(self, published: Published, commitment: bytes, expires: int) -> wire.TicketOffer:
-        """The next offer of the pool; when it is used up, any of it."""
+        """The next offer of the pool; when it is used up, any of it. By chance the baseline, in a holdout."""
         pool, next_one = published.offers, self._dealt
+        if self._holdout and secrets.randbelow(2**48) / 2**48 < float(self._holdout.share):
+            ticket = self._permits.issue(commitment, expires, held_out(pool[0].memo))
+            return wire.TicketOffer(ticket=ticket, action=self._holdout.baseline, expires=expires)
         self._dealt += 1
         offer = pool[next_one] if next_one < len(pool) else pool[secrets.randbelow(len(pool))]
         ticket = self._permits.issue(commitment, expires, offer.memo)
@@ -187,6 +191,7 @@ class LiveTask:
             epsilon=self.contract.gates[0].epsilon,
             bytes_per_report=self._mechanisms[0].report_size,
             estimates=self._estimates(published),
+            gain=gain_of(self.contract, published),
             changes=published.changes,
             state=news.state,
             unread=news.unread,
@@ -203,11 +208,10 @@ class LiveTask:
     def _estimate(self, arm: int, share: float, unit: UnitEstimate) -> wire.ArmEstimate:
         """In the units of the task."""
         terms = self.contract.reward
-        scale = (terms.high - terms.low) / (terms.unit_high - terms.unit_low)
         return wire.ArmEstimate(
             action=self.contract.offers.actions[arm],
             share=share,
             reports=unit.reports,
             reward=None if unit.mean is None else terms.from_unit(unit.mean),
-            error=None if unit.error is None else scale * unit.error,
+            error=None if unit.error is None else unit.error * terms.scale,
         )

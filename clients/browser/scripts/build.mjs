@@ -1,0 +1,50 @@
+/**
+ * Builds dist/: `sottovoce.js` (ES module), `sottovoce.classic.js` (one script, global `sottovoce`), `delta.js` (the
+ * mechanisms that add noise; it imports `sottovoce.js` and registers itself there) and types/. And build/: every file by
+ * itself, for tests. Fails where the pure mechanisms are larger than promised.
+ */
+import { execFileSync } from "node:child_process";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import { build } from "esbuild";
+import { minify } from "terser";
+
+process.chdir(fileURLToPath(new URL("..", import.meta.url)));
+
+/** Bytes of the device with the pure mechanisms, gzipped. */
+const LARGEST = 10_000;
+
+/** What `delta.js` takes from the device's module, because there must be one of each. */
+const SHARED = /\/(accounting|mechanisms|errors|domains\/index)\.js$/;
+const shared = {
+  name: "shared",
+  setup: ({ onResolve }) => onResolve({ filter: SHARED }, () => ({ path: "./sottovoce.js", external: true })),
+};
+
+function tsc(...options) {
+  execFileSync("node_modules/.bin/tsc", options, { stdio: "inherit" });
+}
+
+async function bundle(entry, name, format, options = {}) {
+  const file = `dist/${name}`;
+  await build({ entryPoints: [entry], outfile: file, bundle: true, format, target: "es2022", ...options });
+  const module = format === "esm";
+  const small = await minify(readFileSync(file, "utf8"), {
+    module,
+    ecma: 2020,
+    compress: { passes: 3, unsafe_arrows: true },
+  });
+  writeFileSync(file, small.code);
+  const bytes = gzipSync(small.code, { level: 9 }).length;
+  console.log(`${name}: ${bytes} bytes gzipped`);
+  return bytes;
+}
+
+for (const folder of ["build", "dist"]) rmSync(folder, { recursive: true, force: true });
+tsc();
+tsc("--emitDeclarationOnly", "--declaration", "--outDir", "dist/types");
+const bytes = await bundle("src/index.ts", "sottovoce.js", "esm");
+await bundle("src/index.ts", "sottovoce.classic.js", "iife", { globalName: "sottovoce" });
+await bundle("src/delta.ts", "delta.js", "esm", { plugins: [shared] });
+if (bytes > LARGEST) throw new Error(`sottovoce.js has ${bytes} bytes gzipped; at most ${LARGEST} are promised`);

@@ -1,0 +1,116 @@
+/**
+ * What a device tells its app, and how what the app tells it becomes the message that is made private.
+ *
+ * There always is a message: sending nothing would tell something. Bad fields become features of zeros and a bad reward
+ * becomes the default, so that a report leaves all the same.
+ */
+
+import type { Vector } from "../privacy/domains/index.js";
+import { toText } from "../protocol/codec.js";
+import { dimensionOf, toUnit, type ByModel, type Contract, type RewardTerms } from "../protocol/contract.js";
+import { BadInput, ConfigurationError } from "../protocol/errors.js";
+import type { Model } from "../protocol/offers.js";
+import type { Report } from "../protocol/wire.js";
+import { features } from "../users/fields.js";
+import type { Action } from "../users/index.js";
+import type { Terms } from "./terms.js";
+
+/** No reward came in time. */
+export const NOT_OBSERVED = Symbol();
+
+/** What to show, and under which id to tell how it went. */
+export interface Decision {
+  readonly id: string;
+  /** The number of an action, a point, the points to try, or the numbers of the recommended arms. */
+  readonly action: Action;
+  readonly name: string;
+  /** True if exactly one report will be sent; false if nothing will be. */
+  readonly reported: boolean;
+  /** For developers: what was wrong with the input, or why there was no offer. Never sent. */
+  readonly problem: string;
+}
+
+/** What is kept of a decision until its reward is there; `raw` is what `keptOf` says, or the action of a ticket. */
+export interface Answered {
+  readonly gate: number;
+  readonly permit: string;
+  readonly nonce: string;
+  readonly version: string;
+  readonly raw: Vector[] | Action;
+}
+
+/** Features, one row per action; for bad input rows of zeros, which say nothing, and what was wrong. */
+export function contextOf(offers: ByModel, raw: unknown): [context: Vector[], problem: string] {
+  try {
+    return [features(offers, raw), ""];
+  } catch (error) {
+    const given = Array.isArray(raw) ? raw.length : 1;
+    const rows = offers.actions.length || Math.max(1, Math.min(given, offers.candidates));
+    const zeros = Array.from({ length: rows }, () => Array<number>(dimensionOf(offers)).fill(0));
+    return [zeros, error instanceof BadInput ? error.message : "not fields"];
+  }
+}
+
+/** The rows of features that the message will need, the chosen one first; a contrast is one with all the others. */
+export function keptOf(model: Model, context: Vector[], action: number): Vector[] {
+  const contrast = "contrast" in model && model.contrast > 0;
+  return [context[action]!, ...context.filter((_, i) => contrast && i !== action)];
+}
+
+/** The app's own choice among so many actions, by its number or its name. */
+export function baselineOf(offers: ByModel, baseline: number | string, number: number): number {
+  const index = typeof baseline === "string" ? offers.actions.indexOf(baseline) : baseline;
+  if (Number.isInteger(index) && 0 <= index && index < number) return index;
+  throw new ConfigurationError(`the baseline must be one of ${number} actions, got ${baseline}`);
+}
+
+/** The name of an action, or of several; empty where actions have none. */
+export function nameOf({ actions }: { actions: string[] }, action: Action): string {
+  return actions.length
+    ? [action]
+        .flat(2)
+        .map((number) => actions[number])
+        .join(", ")
+    : "";
+}
+
+/** What is made private, and what to count. `models` are those that this tab knows, by version. */
+export function messageOf(
+  { contract, user, mechanism }: Terms,
+  models: ReadonlyMap<string, Model>,
+  { raw, version }: Answered,
+  reward: unknown,
+): [message: Vector, notes: string[]] {
+  const { offers } = contract;
+  const points = offers.kind === "tickets" && offers.slopes ? (raw as Vector[]).length : 0;
+  const [given, notes] = observed(contract.reward, reward, points);
+  const units = given.map((one) => toUnit(contract.reward, one));
+  const unit = points ? units : units[0]!;
+  try {
+    if (offers.kind === "tickets") return [user.message(raw, [], raw, unit), notes];
+    const model = models.get(version);
+    if (model) return [user.message(model, raw as Vector[], 0, unit), notes]; // else it was thrown away meanwhile
+  } catch (error) {
+    if (!(error instanceof BadInput)) throw error;
+  }
+  return [Array<number>(mechanism.domain.size).fill(0), [...notes, "bad_input"]];
+}
+
+/** The reward, or one per point where several were tried; the default where it is no number; and what to count. */
+export function observed(terms: RewardTerms, reward: unknown, points = 0): [rewards: Vector, notes: string[]] {
+  const given = (points ? reward : [reward]) as unknown[];
+  if (Array.isArray(given) && given.length === (points || 1)) {
+    const numbers = given.map((one) => (typeof one === "boolean" ? +one : one)) as Vector;
+    if (numbers.every(Number.isFinite)) {
+      return [numbers, numbers.some((one) => one < terms.low || one > terms.high) ? ["clipped"] : []];
+    }
+  }
+  return [Array<number>(points || 1).fill(terms.default), [reward === NOT_OBSERVED ? "unobserved" : "bad_input"]];
+}
+
+/** The report as it will travel: the same length for every report of this task. */
+export function documentOf(contract: Contract, pending: Answered, payload: Uint8Array): Report {
+  const { permit, nonce, version, gate } = pending;
+  const drawn = { gate, payload: toText(payload) };
+  return contract.offers.kind === "model" ? { permit, nonce, version, ...drawn } : { ticket: permit, nonce, ...drawn };
+}

@@ -1,0 +1,104 @@
+/**
+ * What a server sends, checked: is its contract one that the owner accepts? Is its offer one that can be chosen by?
+ * Everything is recomputed here; nothing is believed.
+ */
+
+import { fits } from "../privacy/accounting.js";
+import type { Mechanism } from "../privacy/base.js";
+import type { Vector } from "../privacy/domains/index.js";
+import { mechanismsOf } from "../privacy/mechanisms.js";
+import type { Budget } from "../protocol/budget.js";
+import { contractFrom, DAY, digestOf, dimensionOf } from "../protocol/contract.js";
+import type { ByTicket, Contract } from "../protocol/contract.js";
+import { ContractRefused, WireError } from "../protocol/errors.js";
+import { MODELS } from "../protocol/offers.js";
+import { array, read } from "../protocol/strict.js";
+import { userOf, type Action, type LocalUser } from "../users/index.js";
+import { budgetsOf, type Limits } from "./ledger.js";
+
+const YEAR = 366 * DAY;
+
+/** An accepted contract, and what a device needs to keep it. */
+export interface Terms {
+  readonly contract: Contract;
+  readonly digest: string;
+  readonly user: LocalUser;
+  /** One per gate, each verified. */
+  readonly mechanisms: readonly Mechanism[];
+  /** The one that this device answers through. */
+  readonly gate: number;
+  readonly mechanism: Mechanism;
+}
+
+/** The terms on which this device answers the contract of this task, or `ContractRefused`. */
+export function accept(body: Uint8Array, task: string, limits: Limits, epsilon?: number): Terms {
+  try {
+    const contract = contractFrom(body);
+    if (contract.id !== task) throw new WireError(`the server answered with task "${contract.id}"`);
+    check(contract);
+    const { offers } = contract;
+    const mechanisms = mechanismsOf(contract);
+    const kind = offers.kind === "model" ? offers.model : offers.slopes ? "slope" : "scalar";
+    const user = userOf(kind, mechanisms[0]!.domain, offers.kind === "model" ? offers.link : null);
+    const gate = gateOf(contract.gates, limits, epsilon);
+    const mechanism = mechanisms[gate]!;
+    const [ofAll, , ofWindow] = budgetsOf(limits, contract.limit);
+    if (![ofAll, ofWindow].every((limit) => fits(mechanism.cost(), limit))) {
+      throw new WireError("one report would exceed a limit");
+    }
+    return { contract, digest: digestOf(body), user, mechanisms, gate, mechanism };
+  } catch (error) {
+    throw new ContractRefused(`task "${task}" cannot be answered: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/** Is the last day of this task over, in UTC? */
+export function expired(contract: Contract, now: number): boolean {
+  return new Date(now * 1000).toISOString().slice(0, 10) > contract.expires;
+}
+
+/** What every honest contract has; a server that sends something else is not followed. */
+function check({ offers, domain, reward, delay, limit, gates, extensions }: Contract): void {
+  const rules: Record<string, boolean> = {
+    offers:
+      offers.kind === "model"
+        ? Object.hasOwn(MODELS, offers.model) &&
+          Object.keys(offers.fields).length > 0 &&
+          offers.actions.length > 0 !== offers.candidates > 0 &&
+          dimensionOf(offers) === domain["dimension"]
+        : offers.actions.length > 0 !== offers.dimension > 0 && !(offers.actions.length && offers.slopes),
+    reward: reward.low < reward.high && reward.low <= reward.default && reward.default <= reward.high,
+    scale: reward.unit_low < reward.unit_high,
+    wait: [reward.wait, delay].every((wait) => 0 <= wait && wait < YEAR),
+    window: limit.window_days >= 1,
+    gates: gates.length > 0,
+    extensions: Object.entries(extensions).every(([name, value]) => name === "admission" && value === "signed"),
+  };
+  for (const rule in rules) if (!rules[rule]) throw new WireError(`its ${rule} cannot be`);
+}
+
+/** The gate of the largest epsilon within the owner's limits, and within `epsilon` where it is given. */
+function gateOf(gates: readonly Budget[], limits: Limits, epsilon = Infinity): number {
+  const most = Math.min(epsilon, limits.epsilon);
+  const allowed = gates.map((gate) => (gate.epsilon <= most && gate.delta <= limits.delta ? gate.epsilon : 0));
+  const largest = Math.max(...allowed);
+  if (largest > 0) return allowed.indexOf(largest);
+  throw new WireError(`it asks for more than epsilon ${most}, delta ${limits.delta} a report`);
+}
+
+/** The server's choice: the number of an arm, a point, or the points to try for a message of so many numbers. */
+export function actionFrom(sent: unknown, offers: ByTicket, numbers: number): Action {
+  if (!offers.actions.length) {
+    return array<Action>(...(offers.slopes ? [2 * numbers] : []), offers.dimension)(sent, "an action");
+  }
+  if (Number.isInteger(sent) && 0 <= (sent as number) && (sent as number) < offers.actions.length)
+    return sent as number;
+  throw new WireError(`not one of ${offers.actions.length} arms`);
+}
+
+/** An arm, the numbers of several arms, or a point. */
+export function recommendationFrom(sent: unknown, offers: ByTicket): number | Vector {
+  if (!offers.actions.length) return array<Vector>(offers.dimension)(sent, "a recommendation");
+  const arm = (one: unknown) => actionFrom(one, offers, 0) as number;
+  return Array.isArray(sent) ? read([arm], sent, "") : arm(sent);
+}

@@ -1,0 +1,38 @@
+/** What one person who answers several times has spent, and whether a limit holds. */
+
+import type { Budget } from "../protocol/budget.js";
+import { plus, total, type Spent } from "./spent.js";
+
+/**
+ * How `delta.js` counts what Gaussian noise costs and what many pure reports cost together, for limits with a delta. It
+ * holds whatever budgets a server offered when, also in the light of earlier answers. Without it epsilons are added up.
+ */
+export const WITH_DELTA: {
+  deltaOf?: (spent: Spent, epsilon: number) => number;
+  epsilonOf?: (spent: Spent, delta: number) => number;
+} = {};
+
+/** Is it within the limit? Room for the rounding of sums only: 1e-12 of epsilon, and 1e-9 of delta. */
+export function fits(spent: Spent, { epsilon, delta }: Budget): boolean {
+  if (total(spent) <= epsilon * (1 + 1e-12)) return true;
+  return delta > 0 && WITH_DELTA.deltaOf !== undefined && WITH_DELTA.deltaOf(spent, epsilon) <= delta * (1 + 1e-9);
+}
+
+/** What was spent, at the limit's delta. */
+export function spentEpsilon(spent: Spent, { delta }: Budget): number {
+  const sum = total(spent);
+  return delta > 0 && WITH_DELTA.epsilonOf ? Math.min(sum, WITH_DELTA.epsilonOf(spent, delta)) : sum;
+}
+
+/** How many more such reports fit, up to 2^53. */
+export function remaining(spent: Spent, limit: Budget, one: Spent): number {
+  let fit = 0;
+  let tooMany = 1;
+  while (tooMany < 2 ** 53 && fits(plus(spent, one, tooMany), limit)) tooMany = 2 * (fit = tooMany);
+  while (tooMany - fit > 1) {
+    const middle = Math.floor((fit + tooMany) / 2);
+    if (fits(plus(spent, one, middle), limit)) fit = middle;
+    else tooMany = middle;
+  }
+  return fit;
+}

@@ -1,0 +1,49 @@
+/** The registry of mechanisms, and what is done with any of them. */
+
+import type { Budget } from "../protocol/budget.js";
+import type { Contract } from "../protocol/contract.js";
+import { BrokenPromise, lookUp, WireError } from "../protocol/errors.js";
+import type { Build, Mechanism } from "./base.js";
+import { domainFrom, type Domain } from "./domains/index.js";
+import { levels } from "./levels.js";
+import { sphere } from "./sphere.js";
+
+/** `delta.js` adds those that it brings. */
+export const MECHANISMS: Record<string, Build> = { levels, sphere };
+
+/** Above it one report protects nobody; a device refuses. */
+const LARGEST_EPSILON = 12;
+
+/** Raise `BrokenPromise` unless the mechanism's own numbers keep its budget. */
+export function verify(mechanism: Mechanism): void {
+  const { epsilon } = mechanism.budget;
+  if (!(epsilon > 0 && epsilon <= LARGEST_EPSILON)) {
+    throw new BrokenPromise(`epsilon must be positive and at most ${LARGEST_EPSILON}, got ${epsilon}`);
+  }
+  mechanism.verify();
+}
+
+/** The mechanism that a contract describes, verified: its numbers keep the budget, or it is refused. */
+export function mechanismFrom(
+  name: string,
+  domain: Domain,
+  budget: Budget,
+  numbers: Record<string, unknown>,
+): Mechanism {
+  const build = lookUp("mechanism", name, MECHANISMS);
+  try {
+    const mechanism = build(domain, budget, numbers);
+    verify(mechanism);
+    return mechanism;
+  } catch (error) {
+    throw error instanceof WireError ? new BrokenPromise(error.message) : error;
+  }
+}
+
+/** One for each gate, in order, each verified; refuses numbers that do not keep their budget. */
+export function mechanismsOf(contract: Contract): Mechanism[] {
+  const domain = domainFrom(contract.domain);
+  return contract.gates.map(({ epsilon, delta, numbers }) =>
+    mechanismFrom(contract.mechanism, domain, { epsilon, delta }, numbers),
+  );
+}

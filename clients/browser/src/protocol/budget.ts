@@ -1,0 +1,15 @@
+/** What one report may cost the person who sends it. */
+
+import { ConfigurationError } from "./errors.js";
+
+/** An (epsilon, delta) promise for one report. */
+export interface Budget {
+  readonly epsilon: number;
+  readonly delta: number;
+}
+
+/** A checked budget. */
+export function budget(epsilon: number, delta: number): Budget {
+  if (epsilon > 0 && epsilon < Infinity && 0 <= delta && delta < 1) return { epsilon, delta };
+  throw new ConfigurationError(`a budget needs a positive epsilon and a delta below 1, got ${epsilon} and ${delta}`);
+}

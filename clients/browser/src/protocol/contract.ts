@@ -1,0 +1,97 @@
+/**
+ * The public contract of a live task: what a device judges before it answers. Its names are those of the document.
+ *
+ * A contract is bytes; its digest is the SHA-256 of these bytes. A device hashes `learning` and does not read it.
+ */
+
+import { toHex } from "./codec.js";
+import { WireError } from "./errors.js";
+import { field, widthOf } from "./fields.js";
+import { link } from "./links.js";
+import { sha256 } from "./sha256.js";
+import { anything, decoded, flag, maybe, named, read, real, refuse, text, whole, word } from "./strict.js";
+import type { Read, Reader } from "./strict.js";
+
+/** Of the contract and of the wire. */
+export const FORMAT = 3;
+/** What an id of a task may be. */
+export const NAME = /^[a-z0-9][a-z0-9-]{0,62}$/;
+export const DAY = 86400;
+
+const numeral: Reader<number | string | string[]> = (value, at) =>
+  Array.isArray(value) ? read([text], value, at) : typeof value === "string" ? value : whole(value, at);
+
+const date: Reader<string> = (value, at) =>
+  new Date(text(value, at)).toISOString().startsWith(`${value}T`) ? (value as string) : refuse(at, "a day");
+
+const byModel = {
+  kind: word("model"),
+  model: text,
+  fields: named(field),
+  actions: maybe([text], []),
+  candidates: maybe(whole, 0),
+  link: maybe((value, at) => (value === null ? null : link(value, at)), null),
+};
+
+const byTicket = {
+  kind: word("tickets"),
+  actions: maybe([text], []),
+  dimension: maybe(whole, 0),
+  slopes: maybe(flag, false),
+};
+
+const offers: Reader<ByModel | ByTicket> = (value, at) =>
+  (value as Partial<ByModel> | null)?.kind === "model" ? read(byModel, value, at) : read(byTicket, value, at);
+
+const rewardTerms = { low: real, high: real, default: real, wait: whole, unit_low: real, unit_high: real };
+const limit = { lifetime: real, lifetime_delta: real, window: real, window_days: whole };
+
+const contract = {
+  format: whole,
+  id: text,
+  title: text,
+  offers,
+  domain: named(numeral),
+  mechanism: text,
+  gates: [{ epsilon: real, delta: real, numbers: named(numeral) }] as const,
+  limit,
+  reward: rewardTerms,
+  delay: whole,
+  expires: date,
+  retention: whole,
+  extensions: named(anything),
+  learning: anything,
+};
+
+/** One model for everybody: the device chooses by it, and the action never travels. */
+export type ByModel = Read<typeof byModel>;
+/** The server chooses for each person: an arm, a point, or points to try. The ticket says which. */
+export type ByTicket = Read<typeof byTicket>;
+export type RewardTerms = Read<typeof rewardTerms>;
+/** What the task will ever ask of one device; the owner of the device may allow less. */
+export type Limit = Read<typeof limit>;
+/** The contract as it is read. The first gate is the task's budget; the others are quieter. */
+export type Contract = Read<typeof contract>;
+
+/** The contract that these bytes are; refuses another format by its number. */
+export function contractFrom(body: Uint8Array): Contract {
+  const { format = 1 } = decoded(body, named(anything), "a contract");
+  if (format !== FORMAT) throw new WireError(`this contract has format ${format}; this device reads format ${FORMAT}`);
+  return decoded(body, contract, "a contract");
+}
+
+/** The SHA-256 of a contract: other bytes are another contract. */
+export function digestOf(body: Uint8Array): string {
+  return toHex(sha256(body));
+}
+
+/** The length of a feature vector: a constant and the fields, once for every named action. */
+export function dimensionOf(offers: ByModel): number {
+  return widthOf(offers.fields) * Math.max(offers.actions.length, 1);
+}
+
+/** The reward, clipped to its declared range, on the scale of messages. */
+export function toUnit(terms: RewardTerms, reward: number): number {
+  const share = (Math.max(terms.low, Math.min(terms.high, reward)) - terms.low) / (terms.high - terms.low);
+  return terms.unit_low + share * (terms.unit_high - terms.unit_low);
+}

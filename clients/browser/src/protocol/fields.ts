@@ -1,0 +1,30 @@
+/** Fields: what an app knows of a person or of a candidate, as a task declares them. */
+
+import { read, real, refuse, text, word, type Read, type Reader } from "./strict.js";
+
+const KINDS = {
+  number: { kind: word("number"), low: real, high: real },
+  category: { kind: word("category"), values: [text] as const },
+  flag: { kind: word("flag") },
+};
+
+type Kinds = { [Kind in keyof typeof KINDS]: Read<(typeof KINDS)[Kind]> };
+
+/** A number in a declared range, one of a few words, or yes or no. */
+export type Field = Kinds[keyof Kinds];
+export type Fields = Record<string, Field>;
+
+export const field: Reader<Field> = (value, at) => {
+  const kind = word("number", "category", "flag")((value as Partial<Field> | null)?.kind, at);
+  const found = read(KINDS[kind], value, at) as Field;
+  if (found.kind === "number" && !(found.low < found.high)) refuse(at, "a number with low < high");
+  if (found.kind === "category" && (found.values.length < 2 || new Set(found.values).size < found.values.length)) {
+    refuse(at, "a category of at least two different values");
+  }
+  return found;
+};
+
+/** Coordinates of one encoded person or candidate: a constant, and those of every field. */
+export function widthOf(fields: Fields): number {
+  return Object.values(fields).reduce((sum, one) => sum + (one.kind === "category" ? one.values.length : 1), 1);
+}

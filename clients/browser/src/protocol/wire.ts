@@ -1,0 +1,62 @@
+/**
+ * What travels over HTTP, as strict data. Every report of a task has the same length, whatever the person did. Each
+ * brings back a permit and reveals its nonce. A report to a task with a model names no action, no person and no time.
+ */
+
+import { anything, flag, maybe, text, whole, word, type Read } from "./strict.js";
+
+/** The header with a token of the app, where a task wants one. */
+export const ADMISSION = "Sottovoce-Admission";
+/** Tickets or permits in one request. */
+export const LARGEST_OFFERS = 100;
+
+/** What may change while a task lives. */
+export const taskStatus = {
+  id: text,
+  digest: text,
+  mode: word("live", "apprentice"),
+  state: word("open", "paused", "expired", "done"),
+  version: text,
+};
+
+export const permits = { permits: [{ permit: text, expires: whole }] as const };
+
+/** Tickets; or none and the recommendation, once the task knows enough. */
+export const offers = {
+  offers: [{ ticket: text, action: anything, expires: whole }] as const,
+  done: maybe(flag, false),
+  recommendation: maybe(anything, null),
+};
+
+/** One verdict per report, in order: the first two mean that it is in the journal, once. */
+export const verdicts = {
+  verdicts: [
+    word(
+      "accepted",
+      "duplicate",
+      "bad-gate",
+      "bad-payload",
+      "bad-permit",
+      "expired-permit",
+      "unknown-version",
+      "task-expired",
+      "task-paused",
+      "task-done",
+    ),
+  ] as const,
+};
+
+export type TaskStatus = Read<typeof taskStatus>;
+export type Permits = Read<typeof permits>;
+export type Offers = Read<typeof offers>;
+export type Verdict = Read<typeof verdicts>["verdicts"][number];
+
+/** A report as it travels: `permit` and `version` with a model, `ticket` where the server chose the action. */
+export type Report = { nonce: string; gate: number; payload: string } & (
+  { permit: string; version: string } | { ticket: string }
+);
+
+/** The bytes of a request for as many tickets or permits. */
+export function commitmentsBody(commitments: string[]): string {
+  return JSON.stringify({ commitments });
+}

@@ -1,0 +1,53 @@
+/**
+ * Raw fields become a vector in the unit ball.
+ *
+ * A number is mapped to [-1, 1], a flag to -1 or 1, a category to one coordinate per value, and a constant 1 comes first.
+ * Each of these has length at most 1, so the whole divided by sqrt(1 + fields) has length at most 1. Fields are taken in
+ * the order of their names.
+ *
+ * Where the actions have names the fields describe the person: action a has the person's vector in block a and zeros
+ * elsewhere. Where there are candidates each brings its own fields.
+ */
+
+import { clip, type Vector } from "../privacy/domains/base.js";
+import type { ByModel } from "../protocol/contract.js";
+import { BadInput } from "../protocol/errors.js";
+import type { Field, Fields } from "../protocol/fields.js";
+
+/** What an app knows, by the names of the fields. */
+export type RawFields = Record<string, number | boolean | string>;
+
+/** One row of features per action, from the person's fields or from each candidate's. */
+export function features({ actions, candidates, fields }: ByModel, raw: unknown): Vector[] {
+  if (actions.length) {
+    const person = encode(fields, raw);
+    return actions.map((_, block) => actions.flatMap((_, i) => (i === block ? person : person.map(() => 0))));
+  }
+  if (Array.isArray(raw) && raw.length && raw.length <= candidates) return raw.map((one) => encode(fields, one));
+  throw new BadInput(`this task needs a list of 1 to ${candidates} candidates, with the fields of each`);
+}
+
+/** One feature vector of length at most 1. */
+export function encode(fields: Fields, raw: unknown): Vector {
+  const names = namesOf(fields);
+  const given = namesOf(Object(raw));
+  if (`${names}` !== `${given}`) throw new BadInput(`this task needs the fields ${names}; got ${given}`);
+  const parts = names.map((name) => coordinates(name, fields[name]!, (raw as RawFields)[name]));
+  return [1, ...parts.flat()].map((x) => x / Math.sqrt(1 + names.length));
+}
+
+function coordinates(name: string, field: Field, value: unknown): Vector {
+  if (field.kind === "flag" && typeof value === "boolean") return [value ? 1 : -1];
+  if (field.kind === "category" && typeof value === "string") return field.values.map((one) => +(one === value));
+  if (field.kind === "number" && Number.isFinite(value)) {
+    const { low, high } = field;
+    return [(2 * (clip(value as number, low, high) - low)) / (high - low) - 1];
+  }
+  throw new BadInput(`field ${name} must be a ${field.kind}, got ${value}`);
+}
+
+/** In the order of Python and of UTF-8; that of JavaScript differs where a sign takes two units. */
+function namesOf(fields: object): string[] {
+  const key = (name: string) => Array.from(name, (sign) => sign.codePointAt(0)!.toString(36).padStart(4, "0")).join("");
+  return Object.keys(fields).sort((a, b) => (key(a) < key(b) ? -1 : 1));
+}

@@ -1,0 +1,68 @@
+/** The golden vectors of both languages, and the bytes that were written down by hand. */
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { textOf } from "../scripts/golden.mjs";
+import { agree, answer, FOLDER, fromHex, readVectors, SIDES, TOLERANCE, TOPICS, written } from "../scripts/vectors.mjs";
+import { pair } from "../build/privacy/codebook.js";
+import { domainFrom } from "../build/privacy/domains/index.js";
+import { privatise } from "../build/privacy/drawing.js";
+import { mechanismFrom } from "../build/privacy/mechanisms.js";
+import { fromText, toHex, toText } from "../build/protocol/codec.js";
+import { coinOf, commitmentOf } from "../build/protocol/permits.js";
+
+const byHand = (name) => JSON.parse(readFileSync(new URL(name, FOLDER), "utf8"));
+
+for (const topic of TOPICS) {
+  for (const side of SIDES) {
+    test(`${topic}: TypeScript gives what ${side} wrote down`, () => {
+      for (const { what, given, gives } of readVectors(topic, side)) {
+        const found = answer(topic, given);
+        assert.ok(agree(found, gives, TOLERANCE[topic] ?? 0), `${what}: ${JSON.stringify({ found, gives })}`);
+      }
+    });
+  }
+
+  test(`${topic}: the file of TypeScript's half is what its script makes`, () => {
+    assert.equal(readFileSync(new URL(`${topic}.typescript.json`, FOLDER), "utf8"), textOf(topic));
+  });
+}
+
+test("an answer that differs by one byte or one digit is seen", () => {
+  const [{ given, gives }] = readVectors("mechanisms", "python");
+  assert.ok(!agree(answer("mechanisms", given), { ...gives, report: "ff" + gives.report.slice(2) }, 1e-12));
+  assert.ok(!agree({ message: [0.1] }, { message: [0.1 + 1e-11] }, 1e-12));
+  assert.ok(!agree({ message: [0.1] }, { message: [0.1, 0.1] }, 1e-12));
+});
+
+/** What was asked for and given, as the bytes that a device would have taken. */
+function bytesOfScript(script) {
+  const parts = script.map((line) => {
+    if ("octets" in line) return ""; // the coin, which a live device gets from its permit
+    const bits = BigInt(line.below).toString(2).length;
+    const bytes = Math.ceil(bits / 8);
+    return (BigInt(line.gives) << BigInt(8 * bytes - bits)).toString(16).padStart(2 * bytes, "0");
+  });
+  return parts.join("");
+}
+
+for (const { what, mechanism, domain, epsilon, delta, numbers, datum, entropy, report } of byHand("reports.json")) {
+  test(`bytes written down by hand: ${what}`, () => {
+    const declared = domainFrom(domain);
+    const built = mechanismFrom(mechanism, declared, { epsilon, delta }, numbers);
+    const random = written(bytesOfScript(entropy));
+    const coin = fromHex(entropy.find((line) => "octets" in line)?.gives ?? "");
+    assert.equal(toHex(coin) + toHex(privatise(built, declared.embed(...datum), random, coin)), report);
+    assert.equal(random.used, bytesOfScript(entropy).length / 2);
+  });
+}
+
+for (const { what, nonce, commitment, permit, coin, candidates } of byHand("permits.json")) {
+  test(`permits written down by hand: ${what}`, () => {
+    assert.equal(toText(commitmentOf(fromText(nonce))), commitment);
+    assert.equal(toHex(coinOf(fromText(permit), fromText(nonce))), coin);
+    const [first, , second] = candidates;
+    assert.deepEqual([...pair(fromHex(coin), 0, first.length)], first);
+    assert.deepEqual([...pair(fromHex(coin), 1, first.length)], second);
+  });
+}
