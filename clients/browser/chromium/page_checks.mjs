@@ -87,7 +87,9 @@ async function byKeyboard(page) {
     const shown = (element) => element.checkVisibility({ opacityProperty: true, visibilityProperty: true });
     const sized = (element) => element.getBoundingClientRect().width > 0;
     globalThis.waiting = new Set(
-      [...document.querySelectorAll(usable)].filter((one) => shown(one) && sized(one) && !one.disabled && one.tabIndex >= 0),
+      [...document.querySelectorAll(usable)].filter(
+        (one) => shown(one) && sized(one) && !one.disabled && one.tabIndex >= 0,
+      ),
     );
     globalThis.looks = (element) => {
       const { outlineStyle, outlineWidth, boxShadow, backgroundColor, color, borderColor } = getComputedStyle(element);
