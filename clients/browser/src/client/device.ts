@@ -274,6 +274,7 @@ export class Device extends EventTarget {
     const { tabs } = core;
     await this.#alone("in", async () => {
       await catchUp(core);
+      if (core.row.changed) await set(core, { askAgain: 0 }); // it may be the old one again
       await renew(core, false);
       if (core.row.changed) throw changed(this.contract.id);
       const first = core.row.nextPermit < 0 && (await affords(core)) && (await missing(core));
