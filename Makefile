@@ -35,16 +35,12 @@ $(BROWSER): .venv/.npm $(shell find clients/browser/src clients/browser/scripts 
 	$(PIP) --no-deps recbole==1.2.1  # carries MovieLens 100K, which may not be here; nothing else of it is used
 	touch $@
 
-.venv/.docs: .venv/.test requirements/docs.txt
-	$(PIP) -r requirements/docs.txt
-	touch $@
-
 demo: .venv/.demo  ## a server, two tasks, thousands of devices; leaves demo/report.html
 	$(BIN)/sottovoce demo experiments/live/headline.toml experiments/live/recommend.toml --out demo
 
 browser: $(BROWSER)  ## the device for web pages, in clients/browser/dist
 
-test: .venv/.test $(BROWSER)  ## the whole test suite, under five minutes on two cores
+test: .venv/.test $(BROWSER)  ## the whole test suite, under eight minutes on two cores
 	$(NPM) test
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder
 
@@ -63,7 +59,7 @@ bench: .venv/.demo  ## the simulator against plain NumPy loops, the live server 
 	$(BIN)/python benchmarks/engine.py
 	$(BIN)/python benchmarks/service.py
 
-docs: .venv/.docs  ## the manual, in site/
+docs: .venv/.test  ## the manual, in site/
 	$(BIN)/python scripts/catalogue.py
 	$(BIN)/zensical build --clean
 

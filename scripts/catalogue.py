@@ -7,6 +7,7 @@ python scripts/catalogue.py --check    exit 1 if a page is not what would be wri
 import argparse
 import re
 import sys
+import unicodedata
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,14 @@ learns. What differs is what the offer says and what the server makes of the rep
 ```console
 $ sottovoce algorithms
 $ sottovoce algorithms --setting convex
+```
+
+Every one of them runs by its name, beside its published form, no privacy and uniform play; learners of points and of
+features are told a dimension:
+
+```console
+$ sottovoce simulate --learner kl-moss --epsilon 2
+$ sottovoce simulate --learner linucb --dimension 5 --epsilon 2
 ```
 
 `practical` is the preset that we recommend and that every command takes unless told otherwise. `paper` is the algorithm
@@ -86,11 +95,35 @@ def main() -> int:
     return 1 if stale else 0
 
 
+CODE = re.compile(r"(`[^`]*`)")
+POWER = re.compile(r"\^(?:\(([^()]*)\)|(-?\d+(?:\.\d+)?|\w+))")
+INDEX = re.compile(r"(?<=[\w\u0303])_(?:\(([^()]*)\)|(\w)(?!\w))")
+
+
+def formula(text: str) -> str:
+    """A formula in plain text as Markdown shows it: powers and indices raised and lowered, a tilde over its letter.
+
+    >>> formula("(d T)^(3/4)/epsilon^2, O~(V~_0), `a^b`")
+    '(d T)<sup>3/4</sup>/epsilon<sup>2</sup>, Õ(Ṽ<sub>0</sub>), `a^b`'
+    """
+
+    def shown(prose: str) -> str:
+        accented = unicodedata.normalize("NFC", prose.replace("~", "\u0303"))
+        raised = POWER.sub(lambda found: f"<sup>{found[1] or found[2]}</sup>", accented)
+        return INDEX.sub(lambda found: f"<sub>{found[1] or found[2]}</sub>", raised)
+
+    return "".join(part if part.startswith("`") else shown(part) for part in CODE.split(text))
+
+
 def _departures() -> str:
     """A line for each preset `paper`: which box it is, and where it is not what is printed."""
     every = algorithms()
     rows = [
-        (f"[`{name}`](algorithms.md#{name})", every[name].algorithm, " ".join(every[name].departures) or "nowhere")
+        (
+            f"[`{name}`](algorithms.md#{name})",
+            every[name].algorithm,
+            formula(" ".join(every[name].departures)) or "nowhere",
+        )
         for name in sorted(every)
         if "paper" in every[name].presets
     ]
@@ -102,7 +135,10 @@ def page(catalogue: dict[str, Algorithm]) -> str:
     names = sorted(catalogue, key=lambda name: (catalogue[name].setting, name))
     table = _table(
         ("name", "setting", "bound on the regret", "presets"),
-        [(f"[`{name}`](#{name})", a.setting, a.bound, _codes(a.presets)) for name, a in _items(catalogue, names)],
+        [
+            (f"[`{name}`](#{name})", a.setting, formula(a.bound), _codes(a.presets))
+            for name, a in _items(catalogue, names)
+        ],
     )
     advice = _table(
         ("you have", "take", "why"), [(a.situation, f"[`{a.learner}`](#{a.learner})", a.why) for a in GUIDE]
@@ -141,20 +177,16 @@ def _section(name: str, algorithm: Algorithm) -> str:
         for preset, numbers in algorithm.presets.items()
     ]
     habit = "chooses on the device" if algorithm.actions == "features" else "plays the action of the offer"
-    shape = "" if algorithm.actions == "arms" else " --dimension 5"
     lines = [
         f"\n## {name}\n",
         f"**{algorithm.title}.** {_sentence(algorithm.setting)}\n",
         f"- Source: {algorithm.paper}",
         f"- Algorithm: {algorithm.algorithm}",
-        f"- Bound on the regret: {algorithm.bound}",
+        f"- Bound on the regret: {formula(algorithm.bound)}",
         f"- User: `{algorithm.user}`, who {habit}",
-        *(f"- `paper` departs: {line}" for line in algorithm.departures),
+        *(f"- `paper` departs: {formula(line)}" for line in algorithm.departures),
         "",
-        _table(("preset", "mechanism", "domain", "tuning"), rows),
-        "```console",
-        f"$ sottovoce simulate --learner {name}{shape} --epsilon 2",
-        "```",
+        _table(("preset", "mechanism", "domain", "tuning"), rows).rstrip(),
     ]
     return "\n".join(lines)
 

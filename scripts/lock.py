@@ -19,9 +19,8 @@ WANTED: dict[str, list[str]] = {
     ],
     "test": [
         "pytest", "pytest-xdist", "hypothesis", "scipy", "opendp", "pyarrow", "scikit-learn", "schemathesis", "ruff",
-        "pyright[nodejs]", "import-linter", "openfeature-sdk", "fastapi",
+        "pyright[nodejs]", "import-linter", "zensical", "mkdocstrings-python", "openfeature-sdk", "fastapi",
     ],
-    "docs": ["zensical"],
 }  # fmt: skip
 
 

@@ -105,7 +105,8 @@ def test_the_table_fits_the_screen_and_names_everybody(small: Path):
 
 def test_the_report_is_one_page_that_needs_nothing_else(small: Path):
     page = (small / "out" / "report.html").read_text()
-    assert "<svg" in page
+    assert page.index("class='verdict'") < page.index("<svg")
+    assert "Made by <code>sottovoce simulate --learner tsallis-inf" in page
     assert not re.findall(r"(?:src|href)\s*=\s*[\"'](?!#)", page)
     assert not re.findall(r"url\((?![\"']?#)", page)
     assert (small / "out" / "regret.png").read_bytes().startswith(b"\x89PNG")
@@ -313,7 +314,7 @@ def test_a_best_arm_study_shows_its_answers_before_its_regret(tmp_path: Path):
     said = typed("simulate", *small, "--out", str(tmp_path / "out"))
     assert "Epsilon 20 is simulated only: devices refuse a report above epsilon 12." in " ".join(said.split())
     page = (tmp_path / "out" / "report.html").read_text()
-    assert page.index("The answers") < page.index("Regret at the end")
+    assert page.index("The answers") < page.index("Lift and regret")
     assert page.index("share of runs with the right answer") < page.index("cumulated regret")
     assert (tmp_path / "out" / "answers.png").read_bytes().startswith(b"\x89PNG")
 

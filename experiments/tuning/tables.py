@@ -7,9 +7,13 @@ chance between 0.5 and 0.9 that is linear in the fields: rewards are mostly good
 
 Prints for each shape and learner the share of the way from uniform play to the best action of each row, in the last
 tenth of 100,000 people, at epsilon 1, 4, 8 and without privacy.
+
+    python experiments/tuning/tables.py            all of it
+    python experiments/tuning/tables.py row        only these tables
+    python experiments/tuning/tables.py --quick    1,000 people, one shape: a short look, to see that it works
 """
 
-import sys
+import argparse
 from typing import Any
 
 import jax
@@ -27,7 +31,7 @@ SHAPES = ((2, 4), (3, 4), (5, 4), (3, 12), (2, 30))
 KINDS = ("answers", "chances", "row")
 LEARNERS = ("linucb", "scale-free", "gradient")
 EPSILONS = (1.0, 4.0, 8.0)
-PEOPLE, SEEDS, ROWS = 100_000, 2, 2000
+SEEDS, ROWS = 2, 2000
 
 
 @configuration("arms", "dimension")
@@ -72,32 +76,38 @@ def made_up(kind: str, actions: int, fields: int) -> MadeUp:
     return MadeUp(arms=actions, dimension=actions * (1 + fields), people=people, means=means)
 
 
-def learned(world: MadeUp, learner: str, one_right: bool) -> list[float]:
+def learned(world: MadeUp, learner: str, one_right: bool, people: int) -> list[float]:
     """What was learned at every budget, and without privacy; the learner is told what a task file would tell it."""
-    shape = {"arms": world.arms, "dimension": world.dimension, "rounds": PEOPLE}
+    shape = {"arms": world.arms, "dimension": world.dimension, "rounds": people}
     options = {"gradient": {"link": "identity"}, "scale-free": {"named": float(not one_right), "contrast": 0.0}}.get(
         learner, {}
     )
     every = [halves(task(learner, **shape, epsilon=epsilon, **options)) for epsilon in EPSILONS]
     plain = halves(task(learner, **shape, epsilon=1.0, **options), private=False)
-    run = {"rounds": PEOPLE, "seeds": SEEDS, "publish_every": PEOPLE // 200}
+    run = {"rounds": people, "seeds": SEEDS, "publish_every": people // 200}
     traces = simulate_grid([Case(half.learner, half.mechanism) for half in every], every[0].user, world, **run)
     traces += simulate_grid([Case(plain.learner, None)], plain.user, world, **run)
-    lost = [float(np.mean(trace.regret[:, -1] - trace.regret[:, 89])) / (PEOPLE / 10) for trace in traces]
+    lost = [float(np.mean(trace.regret[:, -1] - trace.regret[:, 89])) / (people / 10) for trace in traces]
     uniform = float(np.mean(world.means.max(axis=1) - world.means.mean(axis=1)))
     return [1 - one / uniform for one in lost]
 
 
-def main(kinds: list[str]) -> None:
-    for kind in kinds or KINDS:
-        for actions, fields in SHAPES:
+def main() -> None:
+    """Print a line for each table and learner."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("kinds", nargs="*", choices=[*KINDS, []], help="only these tables")
+    parser.add_argument("--quick", action="store_true", help="1,000 people, one shape")
+    options = parser.parse_args()
+    people, shapes = (1_000, SHAPES[:1]) if options.quick else (100_000, SHAPES)
+    for kind in options.kinds or KINDS:
+        for actions, fields in shapes:
             world = made_up(kind, actions, fields)
             told = [(learner, kind != "chances", learner) for learner in LEARNERS]
             told += [("scale-free", True, "not told")] if kind == "chances" else []
             for learner, one_right, name in told:
-                shares = [f"{share:7.1%}" for share in learned(world, learner, one_right)]
+                shares = [f"{share:7.1%}" for share in learned(world, learner, one_right, people)]
                 print(f"{kind} {actions} x {fields:<2} d={world.dimension} {name:<10}", *shares, flush=True)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

@@ -2,7 +2,6 @@
 
 import contextlib
 import io
-import re
 import shlex
 import shutil
 import sys
@@ -11,51 +10,51 @@ from typing import Any
 
 import pytest
 
+from manual import FOLLOWED, ROOT, blocks
 from serving import Server
 from sottovoce.cli import main
-from test_docs import FOLLOWED, ROOT
 
+SMALLER = {"--people 2000": "--people 60"}
+"""What is put in place of a number on these pages."""
 SAID = {
-    "live.md": "will leave: 1 report; left: 2",
-    "openfeature.md": "SPLIT 9",
-    "backend.md": "will leave: 1 report",
+    "docs/live.md": "will leave: 1 report; left: 2",
+    "docs/openfeature.md": "SPLIT 9",
+    "docs/backend.md": "will leave: 1 report",
 }
-"""What the Python of a page must have printed."""
+"""A sentence that a page must have made its programs print."""
 
 
-@pytest.mark.parametrize("page", FOLLOWED, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", FOLLOWED)
 def test_a_page_can_be_followed_from_the_first_line_to_the_last(
-    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    """The server of the page is a real one, on a free port; of its two thousand people sixty come."""
+    """Its server is a real one, on a free port. The Python of a page is one program."""
     monkeypatch.chdir(tmp_path)
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     namespace: dict[str, Any] = {"__name__": "__main__"}
     printed, server = io.StringIO(), Server(tmp_path / "data", token="choose-your-own")
     try:
-        for kind, text in re.findall(r"^```(console|python)\n(.*?)^```$", page.read_text("utf-8"), re.M | re.S):
-            text = text.replace("http://127.0.0.1:8080", address(server)).replace("--people 2000", "--people 60")
+        for block in blocks(ROOT / page):
+            text = block.text.replace("http://127.0.0.1:8080", f"http://127.0.0.1:{server.port}")
+            for written, small in SMALLER.items():
+                text = text.replace(written, small)
             with contextlib.redirect_stdout(printed):
-                if kind == "python":
-                    exec(compile(text, str(page), "exec"), namespace)
-                    continue
-                for line in text.splitlines():
-                    follow(shlex.split(line.removeprefix("$ "), comments=True), server, monkeypatch)
-        assert SAID[page.name] in printed.getvalue()
-        if page.name == "live.md":
+                if block.kind == "python":
+                    exec(compile(text, page, "exec"), namespace)
+                elif block.kind == "console":
+                    for line in text.splitlines():
+                        follow(shlex.split(line.removeprefix("$ "), comments=True), server, monkeypatch)
+        if page == "docs/live.md":
             assert set(namespace["device"].outbox()[0].report) == {"ticket", "nonce", "gate", "payload"}
             assert (tmp_path / "fleet.json").exists()
             kept = server.call("GET", "/v1/tasks/headline/overview", token="choose-your-own").json()
             assert (kept["prediction"]["runs"], kept["prediction"]["followed"]) == (8, 20_000)
             assert kept["expected"].startswith("predicted: about ")
+        assert SAID[page] in printed.getvalue()
     finally:
         if "device" in namespace:
             namespace["device"].close()
         server.close()
-
-
-def address(server: Server) -> str:
-    return f"http://127.0.0.1:{server.port}"
 
 
 def follow(words: list[str], server: Server, monkeypatch: pytest.MonkeyPatch) -> None:

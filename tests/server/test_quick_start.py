@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from pages import problems_of
 from serving import free_port
 
 README = Path(__file__).resolve().parents[2] / "README.md"
@@ -35,6 +36,7 @@ def test_the_demo_runs_from_end_to_end(tmp_path: Path):
     command = [sys.executable, "-m", "sottovoce", "demo", *tasks, "--people", "60", "--out", "demo"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=180)
     assert done.returncode == 0, done.stdout + done.stderr
-    page = (tmp_path / "demo" / "report.html").read_text()
-    assert "What headline learned from 60" in page
-    assert "What recommend learned from 60" in page
+    page = tmp_path / "demo" / "report.html"
+    assert "What headline learned from 60" in page.read_text()
+    assert "What recommend learned from 60" in page.read_text()
+    assert problems_of(page.as_uri()) == ""

@@ -1,7 +1,9 @@
 """What all figures share: colours, panels, axes."""
 
+import html
 import io
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import matplotlib
@@ -21,11 +23,28 @@ DOTTED: Any = (0, (1, 1))
 """The line of uniform play."""
 
 
-def panels(count: int, size: tuple[float, float], **shared: Any) -> tuple[Figure, Sequence[Axes]]:
-    """A figure of this size in inches, with so many panels side by side."""
+PHONE = 4.4
+"""Inches: a figure of this width is read on a phone without turning it."""
+
+
+def panels(
+    count: int, size: tuple[float, float], *, narrow: bool = False, **shared: Any
+) -> tuple[Figure, Sequence[Axes]]:
+    """A figure of this size in inches, with so many panels side by side; `narrow` puts one below the other."""
+    rows, columns, size = (count, 1, (PHONE, count * size[1])) if narrow else (1, count, size)
     with matplotlib.rc_context({"axes.spines.top": False, "axes.spines.right": False}):
         figure = Figure(figsize=size, layout="constrained")
-        return figure, figure.subplots(1, count, squeeze=False, **shared)[0]
+        return figure, figure.subplots(rows, columns, squeeze=False, **shared).ravel().tolist()
+
+
+def legend(panel: Axes, where: str = "inside", **options: Any) -> None:
+    """Names of the curves: inside the panel, beside it or below it."""
+    places: dict[str, dict[str, Any]] = {
+        "inside": {"loc": "upper left"},
+        "beside": {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)},
+        "below": {"loc": "upper center", "bbox_to_anchor": (0.5, -0.14)},
+    }
+    panel.legend(frameon=False, fontsize=8.5, **places[where], **options)
 
 
 def headline(figure: Figure, text: str) -> None:
@@ -55,10 +74,21 @@ def plain_logarithm(axis: Any) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
-def svg_of(figure: Figure) -> str:
-    """The figure as text that can stand inside a page."""
-    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "sottovoce"}):
+def svg_of(figure: Figure, label: str, salt: str = "sottovoce") -> str:
+    """The figure as text that can stand inside a page, whose colours a dark page may change.
+
+    >>> "var(--c-0b6e4f, #0b6e4f)" in svg_of(Figure(facecolor=CHOSEN[0]), "a green page")
+    True
+    """
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": salt}):
         buffer = io.StringIO()
         figure.savefig(buffer, format="svg", metadata={"Date": None})
     text = buffer.getvalue()
-    return text[text.index("<svg") :]
+    text = re.sub(r"(?<=: )#([0-9a-f]{6})", r"var(--c-\1, #\1)", text[text.index("<svg") :])
+    return text.replace("<svg", f'<svg role="img" aria-label="{html.escape(label)}"', 1)
+
+
+def on_every_screen(draw: Callable[[bool], Figure], label: str) -> str:
+    """The figure twice: as it is, and narrow; the page shows the one that fits. `draw` is told whether to be narrow."""
+    wide, narrow = svg_of(draw(False), label), svg_of(draw(True), label, "narrow")
+    return f"<figure class='wide'>{wide}</figure><figure class='narrow'>{narrow}</figure>"

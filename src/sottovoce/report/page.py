@@ -2,8 +2,11 @@
 
 import html
 import platform
+import shlex
+import sys
 from collections.abc import Iterable, Sequence
 from importlib import metadata, resources
+from pathlib import Path
 from string import Template
 from typing import Any
 
@@ -18,21 +21,37 @@ def whole_page(heading: str, body: str) -> str:
     return Template(shell).substitute(heading=html.escape(heading), body=body)
 
 
-def table(headings: Sequence[str], rows: Iterable[Sequence[str]], *, words: int = 1, chosen: Sequence[int] = ()) -> str:
+def verdict(sentences: Iterable[str]) -> str:
+    """What the page says, before anything else."""
+    return f"<ul class='verdict'>{''.join(f'<li>{html.escape(sentence)}</li>' for sentence in sentences)}</ul>"
+
+
+def table(
+    headings: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    words: int = 1,
+    chosen: Sequence[int] = (),
+    note: str = "",
+) -> str:
     """A table of plain texts: `words` columns stand left, the numbers after them right; `chosen` rows are shaded.
 
-    >>> "<tr><td>ucb</td><td class='n'>&lt; 3</td></tr>" in table(["who", "regret"], [["ucb", "< 3"]])
+    `note` says what the numbers are. On a phone each row is a card, and every number has its heading beside it.
+
+    >>> "<td data-of='regret' class='n'>&lt; 3</td>" in table(["who", "regret"], [["ucb", "< 3"]])
     True
     """
-    head = _row("th", headings, words, "")
-    body = (_row("td", row, words, " class='chosen'" * (place in chosen)) for place, row in enumerate(rows))
-    return f"<div class='scroll'><table><thead>{head}</thead><tbody>{''.join(body)}</tbody></table></div>"
-
-
-def _row(kind: str, cells: Sequence[str], words: int, mark: str) -> str:
-    sides = [""] * words + [" class='n'"] * (len(cells) - words)
-    texts = (f"<{kind}{side}>{html.escape(cell)}</{kind}>" for side, cell in zip(sides, cells, strict=True))
-    return f"<tr{mark}>{''.join(texts)}</tr>"
+    sides = ["" if place < words else " class='n'" for place in range(len(headings))]
+    marks = [f" data-of='{html.escape(one)}'{side}" for one, side in zip(headings, sides, strict=True)]
+    head = "".join(f"<th scope='col'{side}>{html.escape(one)}</th>" for one, side in zip(headings, sides, strict=True))
+    caption = f"<caption>{html.escape(' '.join(note.split()))}</caption>" if note else ""
+    body = (
+        f"<tr{' class=chosen' * (place in chosen)}>"
+        + "".join(f"<td{mark}>{html.escape(text)}</td>" for mark, text in zip(marks, row, strict=True))
+        + "</tr>"
+        for place, row in enumerate(rows)
+    )
+    return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>"
 
 
 def cell(value: Any) -> str:
@@ -47,9 +66,18 @@ def cell(value: Any) -> str:
 
 
 def footer(*sentences: str) -> str:
-    """The last lines: these sentences, and the versions that made the numbers."""
+    """The last lines: these sentences, the command that made the page, and the versions that made the numbers."""
     made = ", ".join(f"{name} {number}" for name, number in versions().items())
-    return f"<footer>{html.escape(' '.join([*sentences, f'Made with {made}.']))}</footer>"
+    told = html.escape(" ".join(sentences))
+    command = f"<p>Made by <code>{html.escape(typed())}</code></p>" if typed() else ""
+    return f"<footer>{command}<p>{told} Versions: {html.escape(made)}.</p></footer>"
+
+
+def typed() -> str:
+    """The command that is running, as it was typed; nothing where Python calls us."""
+    program = Path(sys.argv[0])
+    ours = program.name == "sottovoce" or program.parts[-2:] == ("sottovoce", "__main__.py")
+    return shlex.join(["sottovoce", *sys.argv[1:]]) if ours else ""
 
 
 def versions() -> dict[str, str]:

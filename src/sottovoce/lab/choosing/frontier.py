@@ -16,10 +16,20 @@ from sottovoce.lab.choosing.candidates import Comparison
 from sottovoce.lab.choosing.words import name_of
 from sottovoce.lab.study.cells import Cell, CellResult, cells_of, notices_of
 from sottovoce.lab.study.file import Study
-from sottovoce.lab.study.page import section_of, setting_of
+from sottovoce.lab.study.page import section_of, setting_of, share_of
 from sottovoce.lab.study.results import row
-from sottovoce.report.figure import DOTTED, NO_PRIVACY, SEVERAL, UNIFORM, headline, panels, plain_logarithms, subtitle
-from sottovoce.report.page import footer, table, whole_page
+from sottovoce.report.figure import (
+    DOTTED,
+    NO_PRIVACY,
+    SEVERAL,
+    UNIFORM,
+    headline,
+    legend,
+    panels,
+    plain_logarithms,
+    subtitle,
+)
+from sottovoce.report.page import footer, table, verdict, whole_page
 
 LADDER = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 """Budgets that are drawn where nobody says which."""
@@ -78,9 +88,9 @@ def frontier_of(studies: Sequence[Study], results: Sequence[Sequence[CellResult]
     return Frontier(sorted(curves, key=lambda curve: curve.results[-1].last()[0]), plain, uniform)
 
 
-def draw_frontier(title: str, frontier: Frontier) -> Figure:
+def draw_frontier(title: str, frontier: Frontier, narrow: bool = False) -> Figure:
     """Regret against epsilon, both logarithmic: a colour for each learner, a kind of line for each preset."""
-    figure, (panel,) = panels(1, (9.4, 5.2))
+    figure, (panel,) = panels(1, (9.4, 7.0 if narrow else 5.2), narrow=narrow)
     learners, presets = ({getattr(curve.study, name): None for curve in frontier.curves} for name in NAMES)
     colours = dict(zip(sorted(learners), cycle(SEVERAL), strict=False))
     lines = dict(zip(sorted(presets, key=lambda name: name != "practical"), cycle(LINES), strict=False))
@@ -95,11 +105,12 @@ def draw_frontier(title: str, frontier: Frontier) -> Figure:
     for (name, result), colour, line in zip(frontier.lines, (NO_PRIVACY, UNIFORM), ("-", DOTTED), strict=True):
         panel.axhline(result.last()[0], color=colour, linestyle=line, linewidth=1.6, label=name)
     plain_logarithms(panel)
-    panel.set(xlabel="epsilon of one report", ylabel="regret")
+    panel.set(xlabel="epsilon of one report", ylabel="regret of all people (in units of the reward)")
     panel.set_xticks(frontier.study.epsilon, [f"{epsilon:g}" for epsilon in frontier.study.epsilon])
-    panel.legend(frameon=False, fontsize=8.5, loc="center left", bbox_to_anchor=(1.0, 0.5), handlelength=3.2)
-    subtitle(panel, f"{setting_of(frontier.study)} Bars: 95 % interval of the mean.")
-    headline(figure, title)
+    legend(panel, "below" if narrow else "beside", handlelength=3.2)
+    if not narrow:
+        subtitle(panel, f"{setting_of(frontier.study)} Bars: 95 % interval of the mean.")
+        headline(figure, title)
     return figure
 
 
@@ -123,18 +134,34 @@ def write_frontier(folder: Path, frontier: Frontier) -> Path:
     rows = rows_of(frontier)
     _write_csv(folder / "frontier.csv", rows)
     (folder / "rows.json").write_text(json.dumps({"rows": rows}, indent=2))
-    numbers = f"<h2>Regret by epsilon</h2>{_table(frontier)}<p class='note'>{html.escape(NOTE)}</p>"
-    lead = html.escape(f"{setting_of(frontier.study)} {SEEN}")
+    numbers = f"<h2>Regret by epsilon</h2>{_table(frontier)}"
     body = "\n".join(
         [
-            f"<h1>{html.escape(title)}</h1><p class='lead'>{lead}</p>",
-            section_of(folder, "frontier", draw_frontier(title, frontier), numbers),
+            f"<h1>{html.escape(title)}</h1><p class='lead'>{html.escape(setting_of(frontier.study))}</p>",
+            verdict(_in_words(frontier)),
+            f"<p class='note'>{SEEN}</p>",
+            section_of(folder, "frontier", lambda narrow: draw_frontier(title, frontier, narrow), title, numbers),
             footer(f"Simulated with seed {frontier.study.seed}.", *remarks_of(cells)),
         ]
     )
     page = folder / "report.html"
     page.write_text(whole_page(title, body), encoding="utf-8")
     return page
+
+
+def _in_words(frontier: Frontier) -> list[str]:
+    """At the smallest, the middle and the largest budget: who lost least, and what that is worth."""
+    budgets = frontier.study.epsilon
+    sentences = []
+    for place in sorted({0, len(budgets) // 2, len(budgets) - 1}):
+        best = min(frontier.curves, key=lambda curve: curve.results[place].last()[0])
+        result = best.results[place]
+        lift, share = result.lift_over(frontier.uniform)[0], share_of(result, frontier.uniform)
+        sentences.append(
+            f"At epsilon {budgets[place]:g} {name_of(best.study)} lost least: a person got {lift:.3g} more reward than "
+            f"under uniform play, {share:.0%} of what is possible."
+        )
+    return sentences
 
 
 def _table(frontier: Frontier) -> str:
@@ -148,7 +175,7 @@ def _table(frontier: Frontier) -> str:
         for curve in frontier.curves
     ]
     rows += [(name, "-", *[shown(result)] * len(budgets)) for name, result in frontier.lines]
-    return table(("who", "report", *budgets), rows, words=2)
+    return table(("who", "report", *(f"epsilon {budget}" for budget in budgets)), rows, words=2, note=NOTE)
 
 
 def _write_csv(path: Path, rows: Sequence[dict[str, Any]]) -> None:

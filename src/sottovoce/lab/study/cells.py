@@ -87,6 +87,12 @@ class CellResult(NamedTuple):
         mean, low, high = (float(series[-1]) for series in self.interval())
         return mean, low, high
 
+    def lift_over(self, other: "CellResult") -> tuple[float, float, float]:
+        """Reward that a person got more than under `other`: mean and 95 % interval; equal seeds meet equal people."""
+        more = (other.regret[:, -1] - self.regret[:, -1]) / self.rounds[-1]
+        mean, half = float(more.mean()), float(half_interval(more))
+        return mean, mean - half, mean + half
+
     def right(self) -> tuple[float, float, float]:
         """The share of seeds with the right answer and its 95 % interval (Clopper-Pearson)."""
         if self.correct is None:

@@ -1,7 +1,6 @@
 """The figures of a study: regret over rounds, and for learners that recommend an arm how many people that took."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -16,6 +15,7 @@ from sottovoce.report.figure import (
     UNIFORM,
     grid,
     headline,
+    legend,
     panels,
     plain_logarithm,
     plain_logarithms,
@@ -26,16 +26,19 @@ MANY = 9
 """With more curves in a panel their names stand beside it."""
 
 
-def draw_regret(title: str, results: Sequence[CellResult]) -> Figure:
+def draw_regret(title: str, results: Sequence[CellResult], narrow: bool = False) -> Figure:
     """Regret over rounds, a panel per world, both axes logarithmic: a straight line of slope 1 learns nothing."""
     worlds = _by_world(results)
     many = max(map(len, worlds.values())) > MANY
     width = max(7.2, 5.4 * len(worlds) + 0.6) + 2.6 * many
-    figure, axes = panels(len(worlds), (width, 4.6), sharey=True)
+    figure, axes = panels(len(worlds), (width, 4.6), narrow=narrow, sharey=True)
     for panel, (world, shown) in zip(axes, worlds.items(), strict=True):
         _draw_world(panel, world, shown)
-    axes[0].set_ylabel("cumulated regret")
-    headline(figure, title)
+        legend(panel, "below" if narrow else "beside" if many else "inside")
+    for panel in axes if narrow else axes[:1]:
+        panel.set_ylabel("cumulated regret (in units of the reward)")
+    if not narrow:
+        headline(figure, title)
     return figure
 
 
@@ -49,14 +52,11 @@ def _draw_world(panel: Axes, world: str, results: Sequence[CellResult]) -> None:
     panel.set(xlabel="rounds (people)", xlim=(results[0].rounds[0], results[0].rounds[-1]))
     subtitle(panel, world)
     plain_logarithms(panel)
-    inside: dict[str, Any] = {"loc": "upper left"}
-    beside: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
-    panel.legend(frameon=False, fontsize=8.5, **(beside if len(results) > MANY else inside))
 
 
-def draw_answers(title: str, shown: Sequence[CellResult]) -> Figure:
+def draw_answers(title: str, shown: Sequence[CellResult], narrow: bool = False) -> Figure:
     """People asked (nine runs of ten) and the share of right answers (95 % interval), a line for each curve."""
-    figure, (people, answers) = panels(2, (10.4, 1.6 + 0.36 * len(shown)), sharey=True)
+    figure, (people, answers) = panels(2, (10.4, 1.6 + 0.36 * len(shown)), narrow=narrow, sharey=True)
     several = len({result.cell.world_name for result in shown}) > 1
     for place, (result, colour) in enumerate(zip(shown, _colours(shown), strict=True)):
         low, high = np.quantile(result.samples, [0.05, 0.95])
@@ -73,7 +73,8 @@ def draw_answers(title: str, shown: Sequence[CellResult]) -> Figure:
     subtitle(answers, "right answers: share, and 95 % interval")
     for panel in (people, answers):
         grid(panel, axis="x")
-    headline(figure, title)
+    if not narrow:
+        headline(figure, title)
     return figure
 
 

@@ -19,12 +19,14 @@ from sottovoce.report.figure import (
     PAPER,
     UNIFORM,
     headline,
+    legend,
+    on_every_screen,
     panels,
     plain_logarithms,
     subtitle,
-    svg_of,
 )
 from sottovoce.report.page import footer, table, whole_page
+from sottovoce.report.page import verdict as verdict_of
 
 COLOURS = (CHOSEN[0], PAPER[0])
 """Of the preset that a row is judged by, and of the other."""
@@ -32,6 +34,13 @@ HEADINGS = (
     "row", "preset", "against", "theorem", "exponent (95 %)", "grows", "shown", "held", "left, %", "local slopes",
     "no privacy", "left, %",
 )  # fmt: skip
+VERDICT = 7
+"""So many columns say what is shown; the others say what it was read from."""
+NOTE = """Exponents of the regret (best arm: of the samples) in the number of people, in 1/epsilon or in 1/gap, with
+95 % intervals over seeds. Shaded: the preset that a row is judged by."""
+POINTS_NOTE = """Left: the share of the regret of not learning that is left, in per cent, from the smallest size to
+the largest; 100 less this is the lift, in per cent of what is possible. Points in brackets do not count. Local
+slopes: the exponent between neighbouring points."""
 AXES = {"rounds": "rounds (people)", "epsilon": "1/epsilon", "gap": "1/gap"}
 
 
@@ -40,12 +49,12 @@ def write_table1(folder: Path, measured: list[Measured], *, quick: bool) -> Path
     sections = []
     for name in dict.fromkeys(m.row.name for m in measured):
         row = [m for m in measured if m.row.name == name]
-        figure = draw(row)
-        figure.savefig(folder / f"{name}.png", dpi=160)
-        sections.append(_section(row, svg_of(figure)))
+        draw(row).savefig(folder / f"{name}.png", dpi=160)
+        sections.append(_section(row))
     page = folder / "table1.html"
     text = resources.files("sottovoce.lab.table1").joinpath("page.html").read_text("utf-8")
     body = Template(text).substitute(
+        verdict=verdict_of(_in_words(measured)),
         rows=_rows(measured),
         sections="\n".join(sections),
         slack=SLACK,
@@ -60,13 +69,27 @@ def write_table1(folder: Path, measured: list[Measured], *, quick: bool) -> Path
     return page
 
 
-def draw(row: list[Measured]) -> Figure:
+def _in_words(measured: list[Measured]) -> list[str]:
+    """How many of the rows are as their theorem says, by the preset that they are judged by."""
+    sentences = []
+    for quantity, words in (("rounds", "in the number of people"), ("epsilon", "in 1/epsilon"), ("gap", "in 1/gap")):
+        judged = [m for m in measured if m.axis.quantity == quantity and m.preset == m.row.presets[0]]
+        missing = ", ".join(m.row.name for m in judged if not m.shown)
+        if judged:
+            shown = f"{sum(m.shown for m in judged)} of {len(judged)} rows grow as their theorem allows {words}"
+            sentences.append(f"{shown}; not shown: {missing}." if missing else f"{shown}.")
+    return sentences
+
+
+def draw(row: list[Measured], narrow: bool = False) -> Figure:
     """Both quantities of one row side by side: points with intervals, and the slope that the theorem allows."""
     quantities = list(dict.fromkeys(m.axis.quantity for m in row))
-    figure, axes = panels(len(quantities), (10.4, 4.8))
+    figure, axes = panels(len(quantities), (10.4, 4.8), narrow=narrow)
     for panel, quantity in zip(axes, quantities, strict=True):
         _draw_panel(panel, [m for m in row if m.axis.quantity == quantity])
-    headline(figure, f"{row[0].row.title}: {row[0].row.learner}")
+        legend(panel, "below", ncols=1 if narrow else 2)
+    if not narrow:
+        headline(figure, f"{row[0].row.title}: {row[0].row.learner}")
     return figure
 
 
@@ -88,7 +111,6 @@ def _draw_panel(panel: Axes, measured: list[Measured]) -> None:
     sizes = sorted({size for m in measured for size in m.axis.sizes})
     panel.set_xticks(sizes, [_plain(size) for size in sizes])
     panel.xaxis.set_minor_locator(NullLocator())
-    panel.legend(frameon=False, fontsize=8.5, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2)
 
 
 def _draw_points(panel: Axes, sizes: np.ndarray, points: Points, colour: str, label: str) -> None:
@@ -159,10 +181,11 @@ def shares_of(points: Points) -> str:
 
 def _rows(measured: list[Measured]) -> str:
     chosen = [place for place, m in enumerate(measured) if m.preset == m.row.presets[0]]
-    return table(HEADINGS, [cells_of(m) for m in measured], words=3, chosen=chosen)
+    rows = [cells_of(m)[:VERDICT] for m in measured]
+    return table(HEADINGS[:VERDICT], rows, words=3, chosen=chosen, note=NOTE)
 
 
-def _section(measured: list[Measured], picture: str) -> str:
+def _section(measured: list[Measured]) -> str:
     row = measured[0].row
     notes = "".join(
         f"<p class='note'><b>Against {m.axis.quantity} this row is not shown</b> by {m.preset}: {_reason(m)}.</p>"
@@ -172,9 +195,12 @@ def _section(measured: list[Measured], picture: str) -> str:
     chosen = "; ".join(
         f"{m.preset}, {AXES[m.axis.quantity]} {m.axis.held}: " + ", ".join(map(_plain, m.axis.sizes)) for m in measured
     )
+    picture = on_every_screen(lambda narrow: draw(measured, narrow), f"{row.title}: {row.unit} on logarithmic axes")
+    points = [(f"{m.preset}, {m.axis.quantity}", *cells_of(m)[VERDICT:]) for m in measured]
     return (
         f"<h2>{html.escape(row.title)}</h2><p class='note'>{html.escape(row.theorem)}. {html.escape(row.why)} "
-        f"{html.escape(chosen)}. {row.seeds} seeds from {row.seed}.</p><figure>{picture}</figure>{notes}"
+        f"{html.escape(chosen)}. {row.seeds} seeds from {row.seed}.</p>{picture}{notes}"
+        + table(("curve", *HEADINGS[VERDICT:-1], "of it left, %"), points, note=POINTS_NOTE)
     )
 
 

@@ -7,11 +7,22 @@ from matplotlib.figure import Figure
 
 from sottovoce.lab.study.page import promise_of
 from sottovoce.lab.try_data.trial import Trial, range_of, remarks, verdicts
-from sottovoce.report.figure import CHOSEN, DOTTED, NO_PRIVACY, UNIFORM, grid, headline, panels, svg_of
-from sottovoce.report.page import footer, table, whole_page
+from sottovoce.report.figure import (
+    CHOSEN,
+    DOTTED,
+    NO_PRIVACY,
+    UNIFORM,
+    grid,
+    headline,
+    legend,
+    on_every_screen,
+    panels,
+)
+from sottovoce.report.page import footer, table, verdict, whole_page
 
-NOTE = """Last tenth: of the people who come last, the mean of all runs, then the lowest and the highest. Learned: the
-share of the way from uniform play to the same learner without privacy, in the last tenth. Bands: all runs."""
+NOTE = """In units of the reward. Last tenth: of the people who come last, the mean of all runs, then the lowest and the
+highest. Lift: how much more that is than under uniform play. Over all: of everybody. Learned: the share of the way from
+uniform play to the same learner without privacy, in the last tenth."""
 HEADINGS = ("mean reward of a person", "last tenth", "all runs", "over all", "learned")
 
 
@@ -38,9 +49,9 @@ def setting_of(trial: Trial) -> str:
     )
 
 
-def draw_rewards(trial: Trial) -> Figure:
+def draw_rewards(trial: Trial, narrow: bool = False) -> Figure:
     """Mean reward over people: each budget and no privacy, over the best fixed action and uniform play."""
-    figure, (panel,) = panels(1, (7.8, 4.4))
+    figure, (panel,) = panels(1, (7.8, 4.4), narrow=narrow)
     known, greens = trial.question.known, (CHOSEN * 9)[: len(trial.private)][::-1]
     for outcome, colour in zip(trial.outcomes, [*greens, NO_PRIVACY], strict=True):
         bands = [range_of(column) for column in outcome.windows.T]
@@ -52,25 +63,24 @@ def draw_rewards(trial: Trial) -> Figure:
     panel.set(xlabel="people", ylabel="mean reward of a person", xlim=(0, trial.question.file.horizon))
     panel.xaxis.set_major_formatter(lambda people, _: f"{people:,.0f}")
     grid(panel)
-    panel.legend(frameon=False, fontsize=8.5, loc="center left", bbox_to_anchor=(1.0, 0.5))
-    headline(figure, trial.question.name)
+    legend(panel, "below" if narrow else "beside", ncols=2 if narrow else 1)
+    if not narrow:
+        headline(figure, trial.question.name)
     return figure
 
 
 def write_page(folder: Path, trial: Trial) -> Path:
     """Write `report.html` and `reward.png`; returns the page."""
-    figure, name = draw_rewards(trial), f"Would it have worked? {trial.question.name}"
-    figure.savefig(folder / "reward.png", dpi=160)
-    sentences = "".join(f"<li>{html.escape(one)}</li>" for one in verdicts(trial))
+    name = f"Would it have worked? {trial.question.name}"
+    draw_rewards(trial).savefig(folder / "reward.png", dpi=160)
     notes = "".join(f"<li>{html.escape(one)}</li>" for one in remarks(trial))
-    chosen = range(len(trial.private))
     body = "\n".join(
         [
-            f"<h1>{html.escape(name)}</h1><p class='lead'>{html.escape(setting_of(trial))}.</p><ul>{sentences}</ul>",
-            f"<figure>{svg_of(figure)}</figure>",
-            f"<h2>Mean reward of a person</h2>{table(HEADINGS, table_rows(trial), chosen=chosen)}",
-            f"<p class='note'>{html.escape(NOTE)}</p><h2>What to know</h2><ul>{notes}</ul>",
-            "<h2>What each person is promised</h2><ul>",
+            f"<h1>{html.escape(name)}</h1><p class='lead'>{html.escape(setting_of(trial))}.</p>",
+            verdict(verdicts(trial)),
+            on_every_screen(lambda narrow: draw_rewards(trial, narrow), "Mean reward over people; bands: all runs"),
+            f"<h2>Mean reward of a person</h2>{_table(trial)}",
+            f"<h2>What to know</h2><ul>{notes}</ul><h2>What each person is promised</h2><ul>",
             *(promise_of(outcome.cell) for outcome in trial.private),
             f"</ul>{footer('Simulated with seed 0.')}",
         ]
@@ -78,3 +88,12 @@ def write_page(folder: Path, trial: Trial) -> Path:
     page = folder / "report.html"
     page.write_text(whole_page(name, body), encoding="utf-8")
     return page
+
+
+def _table(trial: Trial) -> str:
+    """The table of the command, with the lift."""
+    rows, uniform = [], trial.question.known.uniform
+    for who, last, *others in table_rows(trial):
+        rows.append((who, last, f"{round(float(last) - uniform, 3) + 0.0:+.3f}", *others))
+    headings = ("who", HEADINGS[1], "lift", *HEADINGS[2:])
+    return table(headings, rows, chosen=range(len(trial.private)), note=NOTE)

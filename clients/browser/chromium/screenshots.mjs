@@ -1,0 +1,25 @@
+/**
+ * Pictures of pages, light and dark, 1280 and 390 px wide: `node screenshots.mjs FOLDER NAME=URL...` writes
+ * FOLDER/NAME-SCHEME-WIDTH.png for each.
+ */
+import { join } from "node:path";
+import { launch } from "./chromium.mjs";
+
+const SIZES = [
+  { width: 1280, height: 860 },
+  { width: 390, height: 844 },
+];
+
+const [folder, ...pages] = process.argv.slice(2);
+const browser = await launch();
+for (const page of pages)
+  for (const viewport of SIZES)
+    for (const colorScheme of ["light", "dark"]) {
+      const [name, url] = [page.slice(0, page.indexOf("=")), page.slice(page.indexOf("=") + 1)];
+      const context = await browser.newContext({ viewport, colorScheme });
+      const tab = await context.newPage();
+      await tab.goto(url, { waitUntil: "networkidle" });
+      await tab.screenshot({ path: join(folder, `${name}-${colorScheme}-${viewport.width}.png`) });
+      await context.close();
+    }
+await browser.close();

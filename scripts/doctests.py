@@ -1,0 +1,28 @@
+"""For the reference of the manual: the examples of a docstring are shown as Python, not as prose."""
+
+import re
+from typing import Any
+
+import griffe
+
+EXAMPLE = re.compile(r"^>>> .*(?:\n(?!\n).*)*", re.MULTILINE)
+"""From a prompt to the next empty line."""
+
+
+class Doctests(griffe.Extension):
+    """Puts a fence around every example."""
+
+    def on_instance(self, *, obj: griffe.Object, **_: Any) -> None:
+        """Called for every module, class, function and attribute that was read."""
+        if obj.docstring:
+            obj.docstring.value = fenced(obj.docstring.value)
+
+
+def fenced(docstring: str) -> str:
+    r"""The docstring with its examples as blocks of Python, without what only the test needs to know.
+
+    >>> fenced("Adds.\n\n>>> 1 + 1  # doctest: +SKIP\n2\n\nAnd more.")
+    'Adds.\n\n```pycon\n>>> 1 + 1\n2\n```\n\nAnd more.'
+    """
+    bare = re.sub(r" *# doctest: .*$", "", docstring, flags=re.MULTILINE)
+    return EXAMPLE.sub(lambda found: f"```pycon\n{found[0]}\n```", bare)
