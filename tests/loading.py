@@ -28,7 +28,7 @@ from serving import (
 from sottovoce.protocol.codec import from_text
 from sottovoce.protocol.contract import ByTicket, Contract
 from sottovoce.protocol.permits import commitment_of, report_id
-from sottovoce.server.learn.process import replay
+from sottovoce.server.learn.replaying import replay
 from sottovoce.server.store import open_store
 
 KEPT = ("accepted", "duplicate")

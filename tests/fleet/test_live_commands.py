@@ -140,7 +140,7 @@ def test_a_task_is_created_with_its_warm_start_and_shown(
     monkeypatch.setenv("SOTTOVOCE_ADMIN_TOKEN", "secret")
     (tmp_path / "old.csv").write_text("reward,action\n1,A quote\n0,A number\n")
     file = str(tmp_path / "task.toml")
-    assert type_in(monkeypatch, "task", "create", file, "--warm-start", str(tmp_path / "old.csv")) == 0
+    assert type_in(monkeypatch, "task", "create", file, "--no-plan", "--warm-start", str(tmp_path / "old.csv")) == 0
     _, created, _, warmed, *_ = server.noted
     assert created[:2] == ("POST", "/v1/tasks")
     assert msgspec.convert(created[2], type(load_task_file(Path(file)))) == load_task_file(Path(file))

@@ -12,7 +12,7 @@ from sottovoce.protocol.contract import DAY
 from sottovoce.protocol.wire import ModelReport, TicketReport
 from sottovoce.server.problems import Problem
 from sottovoce.server.store.base import PooledOffer, Publication, Published, open_seconds, permit_seconds
-from sottovoce.server.web.hub import oldest_kept
+from sottovoce.server.web.retention import oldest_kept
 from sottovoce.server.web.task import LiveTask
 
 NOW = 1_700_000_000

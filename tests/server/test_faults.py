@@ -13,8 +13,9 @@ from test_store import report
 from loading import fill_under_load
 from serving import created
 from sottovoce.server import coordination
-from sottovoce.server.coordination import News, WebProcess
-from sottovoce.server.learn.process import Folds, replay
+from sottovoce.server.coordination import News, WebProcess, Wish
+from sottovoce.server.learn.process import Folds
+from sottovoce.server.learn.replaying import replay
 from sottovoce.server.store import open_store
 from sottovoce.server.store.base import WARM, Journalled, StoreFault, TaskRow
 from sottovoce.server.store.sqlite import SqliteStore
@@ -60,10 +61,10 @@ def test_half_a_line_is_not_an_end():
     web_ear, mouth = os.pipe()
     web = WebProcess(ear, mouth)
     heard = []
-    for said in (b"1", b"2\n\n3\nx\n4", b"5\n"):
+    for said in (b"1", b"2\n\n3\nx\n4", b"5\n7 8", b"9\n1 2 3\n"):
         os.write(web_mouth, said)
         heard.append(web.listen(1.0))
-    assert heard == [[], [12, 3], [45]]
+    assert heard == [[], [Wish(12), Wish(3)], [Wish(45)], [Wish(7, 89)]]
     assert web.listen(0.0) == []
     os.close(web_mouth)
     assert web.listen(1.0) is None

@@ -13,7 +13,6 @@ import pytest
 from test_deadlines import NOW, modelled, permit_of, ticketed, verdict
 
 from serving import HELD_ARMS, HELD_MODEL, TOKEN, Held, committing, contract, created, honest, model_report, new_nonces
-from sottovoce.admin.describe import facts, gain_words
 from sottovoce.admin.remote import Remote
 from sottovoce.catalogue.resolve import contract_of
 from sottovoce.catalogue.task_file import TaskFile
@@ -25,8 +24,10 @@ from sottovoce.protocol.contract import Contract
 from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.protocol.holdout import purpose_of
 from sottovoce.protocol.wire import ModelReport, TicketReport
+from sottovoce.report.describe import facts, gain_words
 from sottovoce.server.learn.folding import Fold as FoldWithSecret
-from sottovoce.server.learn.process import Folds, replay
+from sottovoce.server.learn.process import Folds
+from sottovoce.server.learn.replaying import replay
 from sottovoce.server.store import open_store
 from sottovoce.server.store.base import MEASURES, Entry, Journalled, Published
 from sottovoce.server.web.gain import gain_of

@@ -11,14 +11,16 @@ import pytest
 from test_store import ids, report
 
 from serving import created, task_file
-from sottovoce.admin.describe import facts
+from sottovoce.protocol.contract import DAY
+from sottovoce.report.describe import facts
 from sottovoce.server import logs
-from sottovoce.server.coordination import News
+from sottovoce.server.coordination import News, Wish
 from sottovoce.server.problems import Problem
-from sottovoce.server.store.base import Publication, Published, StoreFault
+from sottovoce.server.store.base import Publication, Published, StoreFault, Tally
 from sottovoce.server.store.sqlite import SqliteStore
 from sottovoce.server.store.thread import StoreThread
 from sottovoce.server.web.app import Application
+from sottovoce.server.web.history import History
 from sottovoce.server.web.hub import Hub
 
 
@@ -31,12 +33,12 @@ class Watched(SqliteStore):
         super().__init__(folder)
         self.groups: list[int] = []
 
-    def append(self, reports):
+    def append(self, reports, hour=0):
         self.groups.append(len(reports))
         time.sleep(self.seconds)
         if reports[0].payload == b"broken":
             raise OSError("the disk is full")
-        return super().append(reports)
+        return super().append(reports, hour)
 
     def create(self, id, body, mode):
         row = super().create(id, body, mode)
@@ -140,6 +142,43 @@ def test_more_than_the_disk_can_take_is_sent_back(tmp_path: Path, monkeypatch: p
     played(Watched(tmp_path), scene)
 
 
+# --- the history -----------------------------------------------------------------------------------------------------
+
+
+def test_refusals_that_the_disk_did_not_take_are_written_once_when_it_does(tmp_path: Path):
+    now, days = [1000.0 * DAY], []
+
+    class Full(Watched):
+        full = True
+
+        def tally(self, tallies):
+            if self.full:
+                raise StoreFault("the disk is full")
+            super().tally(tallies)
+
+        def thin(self, hourly, first):
+            days.append((hourly, first))
+
+    store = Full(tmp_path)
+
+    async def scene(thread: StoreThread) -> None:
+        history = History(thread, lambda: now[0])
+        history.refuse(1, "bad-gate", 2)
+        with pytest.raises(Problem):
+            await history.write()
+        now[0] += 3600
+        history.refuse(1, "bad-gate", 3)
+        store.full = False
+        for _ in range(2):
+            await history.write()
+        assert store.history(1) == [Tally(1, 24000, "bad-gate", 2), Tally(1, 24001, "bad-gate", 3)]
+        now[0] += DAY
+        await history.write()
+        assert days == [(24 * 998, 24 * 600), (24 * 999, 24 * 601)]  # once a day, in whole days
+
+    played(store, scene)
+
+
 # --- the hub ---------------------------------------------------------------------------------------------------------
 
 
@@ -150,7 +189,7 @@ class Idle:
 
     def wake(self) -> None: ...
 
-    def ask_for_base(self, task: int) -> None: ...
+    def ask(self, wish: Wish) -> None: ...
 
     async def run(self, told: Callable[[News], Awaitable[None]], restarted: Callable[[], None]) -> None:
         await asyncio.Event().wait()

@@ -47,6 +47,9 @@ def test_a_page_can_be_followed_from_the_first_line_to_the_last(
         if page == "docs/live.md":
             assert set(namespace["device"].outbox()[0].report) == {"ticket", "nonce", "gate", "payload"}
             assert (tmp_path / "fleet.json").exists()
+            kept = server.call("GET", "/v1/tasks/headline/overview", token="choose-your-own").json()
+            assert (kept["prediction"]["runs"], kept["prediction"]["followed"]) == (8, 20_000)
+            assert kept["expected"].startswith("predicted: about ")
         assert SAID[page] in printed.getvalue()
     finally:
         if "device" in namespace:

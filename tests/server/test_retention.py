@@ -5,7 +5,7 @@ import sqlite3
 from pathlib import Path
 
 from serving import ARMS, Server, ticket_report, until
-from sottovoce.server.learn.process import replay
+from sottovoce.server.learn.replaying import replay
 from sottovoce.server.store import open_store
 
 

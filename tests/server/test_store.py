@@ -10,7 +10,7 @@ from serving import created
 from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.server.coordination import only_one
 from sottovoce.server.store import open_store
-from sottovoce.server.store.base import WARM, Journalled, Publication, Snapshot, Store
+from sottovoce.server.store.base import WARM, Gap, Journalled, Publication, Snapshot, Store, Tally
 from sottovoce.server.store.sqlite import SqliteStore
 
 STORES: dict[str, Callable[[Path], Store]] = {"sqlite": SqliteStore}
@@ -63,6 +63,53 @@ def test_a_batch_is_all_or_nothing(store: Store):
         store.append([*(report(n) for n in range(10, 310)), broken])
     assert ids(store) == []
     assert store.append([report(1)]) == [True]  # and the store still works
+
+
+def test_the_history_counts_each_private_report_once_in_the_hour_in_which_it_was_kept(store: Store):
+    row = created(store)
+    store.append([report(1), report(2), report(1), report(3, task=2), report(4, gate=WARM)], hour=7)
+    store.append([report(2), report(5), report(3, task=2)], hour=7)
+    store.append([report(5), report(6)], hour=8)
+    store.append([report(6)], hour=9)  # nothing new in that hour
+    with pytest.raises(Exception):  # noqa: B017, PT011 (each database has its own)
+        store.append([report(7), report(8)._replace(payload=None)], hour=9)  # pyright: ignore[reportArgumentType]
+    assert store.history(1) == [Tally(1, 7, "accepted", 3), Tally(1, 8, "accepted", 1)]
+    assert store.history(2) == [Tally(2, 7, "accepted", 1)]
+    assert sum(one.reports for one in store.history(row.number)) == store.count(row.number)[0]
+
+
+def test_the_history_adds_up_and_survives(store: Store):
+    store.append([report(1)], hour=7)
+    for _ in range(2):
+        store.tally([Tally(1, 7, "bad-permit", 3), Tally(1, 8, "bad-gate", 1), Tally(2, 7, "bad-permit", 9)])
+    again = store.clone()
+    assert again.history(1) == [
+        Tally(1, 7, "accepted", 1),
+        Tally(1, 7, "bad-permit", 6),
+        Tally(1, 8, "bad-gate", 2),
+    ]
+    again.close()
+
+
+def test_a_history_of_hours_becomes_one_of_days_and_ends(store: Store):
+    hours = [5, 24, 25, 47, 48, 71, 72]
+    store.tally([Tally(1, hour, verdict, 1) for hour in hours for verdict in ("accepted", "bad-gate")])
+    for _ in range(2):  # thinning twice is thinning once
+        store.thin(hourly=48, first=24)
+        found = [(hour, count) for _, hour, verdict, count in store.history(1) if verdict == "bad-gate"]
+        assert found == [(24, 3), (48, 1), (71, 1), (72, 1)]
+        assert len(store.history(1)) == 8
+    store.tally([Tally(1, 30, "accepted", 2)])  # comes late: joins its day
+    store.thin(hourly=48, first=24)
+    assert store.history(1)[0] == Tally(1, 24, "accepted", 5)
+
+
+def test_a_prediction_stays_with_its_task_and_not_in_its_contract(store: Store):
+    row = created(store)
+    store.predict(row.number, b"{}")
+    assert store.tasks() == [row._replace(prediction=b"{}")]
+    store.change(row.number, "apprentice", True)
+    assert store.tasks()[0].prediction == b"{}"
 
 
 def test_what_one_connection_has_kept_another_one_reads(store: Store):
@@ -141,6 +188,34 @@ def test_publications_are_superseded_and_in_the_end_only_their_memo_is_kept(stor
     assert [one.version for one in store.publications(1, after=10)] == ["v20", "v30"]
     store.publish(1, Publication(40, "v40", b"body", b"", 0), now=50, closed=45)
     assert [one.version for one in store.publications(1)] == ["v0", "v20", "v30", "v40"]
+
+
+def test_rolling_back_is_all_or_nothing_and_a_later_gap_covers_those_that_begin_in_it(store: Store):
+    for learned in (10, 20, 30):
+        memo = b"memo" if learned == 20 else b""
+        store.publish(1, Publication(learned, f"v{learned}", b"body", memo, 0), now=learned, closed=0)
+    store.save(1, Snapshot(30, 30, 30, b"late"))
+    early, again = Snapshot(10, 30, 10, b"early"), Publication(10, "v10", b"again", b"", 0)
+    broken = again._replace(body=None)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(Exception):  # noqa: B017, PT011 (each database has its own)
+        store.roll_back(1, Gap(10, 30, 20), early, broken, now=40, closed=0)
+    assert (store.gaps(1), store.snapshot(1)) == ([], Snapshot(30, 30, 30, b"late"))
+    assert store.publications(1)[-1].version == "v30"
+    store.roll_back(1, Gap(10, 30, 20), early, again, now=40, closed=35)
+    other = store.clone()
+    assert (other.gaps(1), other.gaps(2), other.snapshot(1)) == ([Gap(10, 30, 20)], [], early)
+    assert other.publications(1) == [
+        Publication(20, "v20", b"", b"memo", 30),
+        Publication(30, "v30", b"", b"", 40),  # still understood for a while
+        Publication(10, "v10", b"again", b"", 0),  # the newest
+    ]
+    other.publish(1, Publication(20, "w20", b"body", b"memo", 0), now=50, closed=0)
+    assert [one.version for one in other.publications(1)] == ["v10", "v20", "v30", "w20"]  # what v20 means is kept
+    other.roll_back(1, Gap(35, 40, 5), early, again, now=60, closed=0)
+    assert other.gaps(1) == [Gap(10, 30, 20), Gap(35, 40, 5)]
+    other.roll_back(1, Gap(10, 50, 35), early, again, now=70, closed=0)
+    assert other.gaps(1) == [Gap(10, 50, 35)]
+    other.close()
 
 
 # --- a data folder ---------------------------------------------------------------------------------------------------

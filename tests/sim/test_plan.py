@@ -121,6 +121,14 @@ def test_a_long_task_is_followed_for_a_while_and_the_plan_says_so(monkeypatch: p
     assert row.error == pytest.approx(plan().error / 2)  # of all 8,000
 
 
+def test_a_quick_plan_makes_few_and_short_runs():
+    whole = msgspec.structs.replace(SMALL, rounds=1_000_000)
+    assert [(shortened(one, quick=True).rounds, shortened(one, quick=True).seeds) for one in (SMALL, whole)] == [
+        (2000, 8),
+        (20_000, 8),
+    ]
+
+
 def test_a_budget_that_devices_refuse_is_planned_and_named():
     assert plan(epsilon=[20.0]).note == ("Epsilon 20 is simulated only: devices refuse a report above epsilon 12.")
 

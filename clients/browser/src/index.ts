@@ -1,14 +1,14 @@
 /** The device of a locally private bandit, in a browser. */
 
-export { accept } from "./client/terms.js";
-export { baselineOf, contextOf, documentOf, messageOf, nameOf } from "./client/answers.js";
-export { Account, limitsOf } from "./client/ledger.js";
-export { SYSTEM } from "./privacy/entropy.js";
-export { privatise } from "./privacy/drawing.js";
-export { modelFrom, versionOf } from "./protocol/offers.js";
-export { problemFrom } from "./protocol/problems.js";
-export * from "./protocol/permits.js";
-export * from "./protocol/wire.js";
+export { Device } from "./client/device.js";
+export type { Choice, Chosen, Given, Options, Sent, Waiting } from "./client/options.js";
+export type { Decision } from "./client/answers.js";
+export type { Balance, Limits } from "./client/ledger.js";
+export type { Admission } from "./client/core.js";
+export type { Entry } from "./client/vault.js";
+export type { Entropy } from "./privacy/entropy.js";
+export type { Contract } from "./protocol/contract.js";
+export type { RawFields } from "./users/fields.js";
 export * from "./protocol/errors.js";
 
 /** What `delta.js` adds to. */

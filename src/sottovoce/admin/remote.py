@@ -14,7 +14,18 @@ from sottovoce.protocol.contract import ByModel, Contract, contract_from
 from sottovoce.protocol.errors import Refused, Unreachable
 from sottovoce.protocol.offers import Model, model_from
 from sottovoce.protocol.problems import problem_from
-from sottovoce.protocol.wire import AdmissionKey, Kept, ListedTask, Summary, TaskList, TaskStatus, WarmRow, WarmRows
+from sottovoce.protocol.wire import (
+    AdmissionKey,
+    Kept,
+    ListedTask,
+    Prediction,
+    Rollback,
+    Summary,
+    TaskList,
+    TaskStatus,
+    WarmRow,
+    WarmRows,
+)
 
 Document = TypeVar("Document")
 
@@ -72,7 +83,8 @@ class Remote:
         pause, until = 0.001, time.monotonic() + PATIENCE
         while time.monotonic() < until:
             summary = self.summary(id)
-            if summary.learned + summary.unread >= summary.reports + summary.warm or summary.done:
+            dealt_with = summary.learned + summary.unread + summary.left_out
+            if dealt_with >= summary.reports + summary.warm or summary.done:
                 return summary
             time.sleep(pause)
             pause = min(2 * pause, 0.05)
@@ -90,9 +102,15 @@ class Remote:
     def create(self, file: TaskFile) -> TaskStatus:
         return self._call("POST", "/v1/tasks", TaskStatus, file)
 
+    def predict(self, id: str, prediction: Prediction) -> None:
+        self._call("POST", f"/v1/tasks/{id}/prediction", Prediction, prediction)
+
     def change(self, id: str, verb: str) -> TaskStatus:
         """`verb` is pause, resume or promote."""
         return self._call("POST", f"/v1/tasks/{id}/{verb}", TaskStatus)
+
+    def roll_back(self, id: str, learned: int) -> TaskStatus:
+        return self._call("POST", f"/v1/tasks/{id}/rollback", TaskStatus, Rollback(learned=learned))
 
     def admission_key(self, id: str) -> str:
         return self._call("GET", f"/v1/tasks/{id}/admission-key", AdmissionKey).key

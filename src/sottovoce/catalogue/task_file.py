@@ -122,9 +122,15 @@ def load_task_file(path: Path) -> TaskFile:
 def load(path: Path, kind: type[Kind], name: str) -> Kind:
     """The contents of a TOML file as this type; `name` is what it should be, as in "a task"."""
     try:
-        return msgspec.toml.decode(path.read_bytes(), type=kind)
+        return parsed(path.read_bytes(), kind, name, str(path))
     except OSError as error:
         raise ConfigurationError(f"cannot read {path}: {error.strerror}") from error
+
+
+def parsed(text: bytes, kind: type[Kind], name: str, path: str) -> Kind:
+    """A text in TOML as this type; `path` is what errors call it."""
+    try:
+        return msgspec.toml.decode(text, type=kind)
     except UnicodeDecodeError as error:
         raise ConfigurationError(f"{path} is not {name}: it is not a text in UTF-8") from error
     except msgspec.DecodeError as error:

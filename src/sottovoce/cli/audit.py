@@ -1,5 +1,6 @@
 """`sottovoce audit`: attack every mechanism from outside, and every planted bug too."""
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,7 @@ from sottovoce.catalogue.resolve import contract_of
 from sottovoce.catalogue.task_file import load_task_file
 from sottovoce.cli.output import JsonFile, progress_bar, say, table_of, words, write_rows
 from sottovoce.lab.audit.planted import planted_subjects
+from sottovoce.lab.audit.program import Program
 from sottovoce.lab.audit.run import TRIALS, Verdict, audit_all
 from sottovoce.lab.audit.subjects import Subject, honest_subjects, most_different
 from sottovoce.privacy.gates import measuring_of, mechanisms_of
@@ -23,6 +25,9 @@ def audit(
     everything: Annotated[bool, typer.Option("--all", help="Audit every mechanism and every planted bug.")] = False,
     mechanism: Annotated[str | None, typer.Option(help="Audit one mechanism, by its name.")] = None,
     trials: Annotated[int, typer.Option(help="Reports for the hardest case; easier ones take a part of it.")] = TRIALS,
+    device: Annotated[
+        str | None, typer.Option(help="With a task: the command of another device, which sends the reports.")
+    ] = None,
     json: JsonFile = None,
     workers: Annotated[int | None, typer.Option(help="Processes at a time; one per core unless told.")] = None,
 ) -> None:
@@ -32,7 +37,7 @@ def audit(
     the true epsilon, with 99.9 % confidence for the whole list. Honest mechanisms must stay under their promise;
     devices that are broken on purpose must be caught. The exit code is 1 if any of them is not.
     """
-    subjects, verdicts = _subjects(file, everything, mechanism), []
+    subjects, verdicts = _subjects(file, everything, mechanism, device), []
     with progress_bar("drawing reports", len(subjects)) as advance:
         for verdict in audit_all(subjects, trials, workers=workers):
             verdicts.append(verdict)
@@ -49,17 +54,34 @@ def audit(
         raise typer.Exit(1)
 
 
-def _subjects(file: Path | None, everything: bool, mechanism: str | None) -> list[Subject]:
+def _subjects(file: Path | None, everything: bool, mechanism: str | None, device: str | None) -> list[Subject]:
     if [file is not None, everything, mechanism is not None].count(True) != 1:
         raise ConfigurationError("say what to audit: a task file, --all or --mechanism NAME")
-    if file is not None:  # every gate that devices may answer through: the task's own, the quieter, those that measure
-        contract = contract_from(contract_of(load_task_file(file)))
-        gates = mechanisms_of(contract) + measuring_of(contract)
-        return [Subject(mechanism=gate, people=most_different(gate.domain)) for gate in gates]
+    if file is not None:
+        return _gates(file, tuple(shlex.split(device or "")))
+    if device is not None:
+        raise ConfigurationError("--device answers the gates of a task: name the task's file too")
     if mechanism is not None and mechanism not in MECHANISMS:
         raise UnknownName("mechanism", mechanism, MECHANISMS)
     subjects = honest_subjects() + planted_subjects()
     return [subject for subject in subjects if everything or name_of(subject.mechanism) == mechanism]
+
+
+def _gates(file: Path, device: tuple[str, ...]) -> list[Subject]:
+    """Every gate that devices may answer through: the task's own, the quieter ones, and those that measure.
+
+    A program is asked about the first two: which reports measure is up to the coin of a permit.
+    """
+    body = contract_of(load_task_file(file))
+    contract = contract_from(body)
+    gates = mechanisms_of(contract) + (() if device else measuring_of(contract))
+    programs = [Program(device, body, number) if device else None for number in range(len(gates))]
+    subjects = [
+        Subject(mechanism=gate, people=most_different(gate.domain), program=program)
+        for gate, program in zip(gates, programs, strict=True)
+    ]
+    subjects[0].transcripts(0, 1)  # a command that cannot be started is told before the long work
+    return subjects
 
 
 def _honest(verdicts: list[Verdict]) -> Table:

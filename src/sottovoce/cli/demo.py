@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sottovoce.admin.describe import learned
+from sottovoce.admin.learned import learned
 from sottovoce.admin.remote import TOKEN, Remote
 from sottovoce.catalogue.task import holds_out
 from sottovoce.catalogue.task_file import TaskFile, load_task_file

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sottovoce.admin.describe import learned
+from sottovoce.admin.learned import learned
 from sottovoce.admin.remote import Remote
 from sottovoce.catalogue.task import holds_out, learning_of
 from sottovoce.cli.output import JsonFile, progress_bar, say, table_of, write_rows

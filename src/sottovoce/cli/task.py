@@ -9,17 +9,19 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from sottovoce.admin.describe import facts, gain_words, learned, state_of
+from sottovoce.admin.learned import learned
 from sottovoce.admin.remote import TOKEN, Remote
 from sottovoce.admin.warm import load_answers, send_answers
 from sottovoce.catalogue.resolve import contract_of
 from sottovoce.catalogue.task import learning_of
 from sottovoce.catalogue.task_file import load_task_file
 from sottovoce.cli.output import say, table_of, words
+from sottovoce.cli.prediction import has_reports, predicted, send_prediction
 from sottovoce.client.terms import expired
 from sottovoce.protocol.contract import contract_from
 from sottovoce.protocol.errors import ConfigurationError, UnknownName, Unreachable
 from sottovoce.protocol.wire import Summary
+from sottovoce.report.describe import facts, gain_words, state_of
 from sottovoce.report.page import cell
 
 Server = Annotated[str, typer.Option(help="The address of the server.")]
@@ -40,8 +42,9 @@ def create(
     warm_start: Annotated[
         Path | None, typer.Option(help="CSV of public or consented answers: fields, action, reward.", dir_okay=False)
     ] = None,
+    no_plan: Annotated[bool, typer.Option("--no-plan", help="Make no prediction, which takes some seconds.")] = False,
 ) -> None:
-    """Send a task to a server; the same file twice changes nothing."""
+    """Send a task to a server, with a prediction from a few simulated runs; the same file twice changes nothing."""
     loaded = load_task_file(file)
     contract = contract_from(contract_of(loaded))  # refused here before anything travels
     if expired(contract, time.time()):
@@ -50,7 +53,10 @@ def create(
     remote = _remote(server)
     if not remote.wait_until_up(STARTING, lambda: say(f"waiting for a server at {server}", wrap=False)):
         raise Unreachable(remote.nobody)
+    prediction = None if no_plan or has_reports(remote, contract.id) else predicted(file)
     remote.create(loaded)
+    if prediction:
+        send_prediction(remote, contract.id, prediction)
     kept = send_answers(remote, contract, answers)
     _print_task(remote, contract.id)
     if kept:
@@ -80,6 +86,22 @@ def resume(id: Id, server: Server = HERE) -> None:
 def promote(id: Id, server: Server = HERE) -> None:
     """Let an apprentice decide: from now on devices choose by what was learned."""
     _change(server, id, "promote")
+
+
+@task.command()
+def rollback(
+    id: Id,
+    to: Annotated[int, typer.Option(help="Keep what was learned from so many reports and rows.", min=0)],
+    server: Server = HERE,
+) -> None:
+    """Go back to an earlier state: what came later until now is learned from no more. This cannot be undone."""
+    remote = _remote(server)
+    before = remote.summary(id).left_out
+    remote.roll_back(id, to)
+    if gone := remote.summary(id).left_out - before:
+        say(f"{id} is back at {to:,} reports; {gone:,} are learned from no more", wrap=False)
+    else:
+        say(f"{id} is on its way back; `sottovoce task show {id}` says when it is there", wrap=False)
 
 
 @task.command()
@@ -113,7 +135,7 @@ def replay(
     data: Annotated[Path, typer.Option(help="The folder of the server.", file_okay=False, exists=True)] = Path("data"),
 ) -> None:
     """Compute what was learned again from the journal, and print the hash of the state; on the server's machine."""
-    from sottovoce.server.learn.process import replay as replayed
+    from sottovoce.server.learn.replaying import replay as replayed
     from sottovoce.server.store import open_store
 
     with contextlib.closing(open_store(data)) as store:
@@ -158,7 +180,7 @@ def _print_task(remote: Remote, id: str) -> None:
 
 
 def print_learned(summary: Summary, rows: list[dict[str, Any]]) -> None:
-    """What the server has learned: what `admin.describe.learned` gave."""
+    """What the server has learned: what `admin.learned.learned` gave."""
     if rows:
         aside = summary.gain.aside if summary.gain else 0
         title = f"Learned from {summary.reports - aside:,} private reports"

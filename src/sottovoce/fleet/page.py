@@ -8,12 +8,12 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from sottovoce.admin.describe import gain_words
 from sottovoce.catalogue.task import learning_of
 from sottovoce.fleet.people import Band
 from sottovoce.fleet.run import FleetResult
 from sottovoce.protocol.contract import ByModel, Contract
 from sottovoce.protocol.wire import Summary
+from sottovoce.report.describe import gain_words
 from sottovoce.report.figure import CHOSEN, DOTTED, UNIFORM, grid, legend, on_every_screen, panels
 from sottovoce.report.page import cell, footer, table, verdict, whole_page
 

@@ -34,6 +34,9 @@ WORK = 1_000_000
 LONGEST = 200_000
 """Rounds of one run. A longer task is followed so far; its learner is still tuned for the whole horizon."""
 
+QUICK = 20_000
+"""Rounds of one run where the plan is made while somebody waits for something else."""
+
 CERTAINTY = 0.95
 """Of telling two arms apart."""
 
@@ -86,7 +89,11 @@ class Plan(NamedTuple):
 
 
 def plans_of(
-    study: Study, worlds: Mapping[str, World] | None = None, progress: Progress | None = None
+    study: Study,
+    worlds: Mapping[str, World] | None = None,
+    progress: Progress | None = None,
+    *,
+    quick: bool = False,
 ) -> Iterator[Plan]:
     """A plan for every world and budget of a study.
 
@@ -97,22 +104,22 @@ def plans_of(
     if algorithm_of(study.learner).trust != "local":
         raise ConfigurationError(f"{study.learner} sees raw data; plan is for learners that do not")
     cells = [cell for cell in cells_of(study, worlds) if cell.role in ("chosen", "uniform")]
-    results = list(run_cells(shortened(study), cells, progress))
+    results = list(run_cells(shortened(study, quick=quick), cells, progress))
     uniform = {result.cell.world_name: result for result in results if result.cell.role == "uniform"}
     for result in results:
         if result.cell.role == "chosen":
             yield plan_of(study, result, uniform[result.cell.world_name])
 
 
-def shortened(study: Study) -> Study:
-    """The runs that a plan makes of a study.
+def shortened(study: Study, *, quick: bool = False) -> Study:
+    """The runs that a plan makes of a study; `quick` makes few and short ones.
 
     >>> study = shortened(Study(learner="ucb", arms=3, epsilon=[2.0], rounds=1_000_000))
     >>> study.rounds, study.seeds
     (200000, 8)
     """
-    rounds = min(study.rounds, LONGEST)
-    runs = min(max(WORK // max(rounds, 1), FEWEST_RUNS), MOST_RUNS)
+    rounds = min(study.rounds, QUICK if quick else LONGEST)
+    runs = FEWEST_RUNS if quick else min(max(WORK // max(rounds, 1), FEWEST_RUNS), MOST_RUNS)
     return msgspec.structs.replace(study, rounds=rounds, seeds=runs)
 
 

@@ -147,6 +147,36 @@ class AdmissionKey(Strict, frozen=True, kw_only=True):
     key: str
 
 
+class Prediction(Strict, frozen=True, kw_only=True):
+    """What simulated runs of a task said before its first report. It is not part of the contract.
+
+    None where there is no number: a learner that recommends an action has samples, the others have regret.
+    """
+
+    runs: int
+    """How many runs."""
+    followed: int
+    """How many people came in each."""
+    people_needed: int | None = None
+    """Reports until the learner had cost half as much as uniform play; None if it took more than were followed."""
+    predicted_regret: float | None = None
+    """After all who were followed, in units of the reward's range; larger is worse."""
+    uniform_regret: float | None = None
+    """Of uniform play."""
+    predicted_samples: float | None = None
+    """Reports until the learner had its answer."""
+    predicted_right: float | None = None
+    """The share of runs in which that was right."""
+    note: str = ""
+    """In which world, and what limits it."""
+
+
+class Rollback(Strict, frozen=True, kw_only=True):
+    """Back to the state after so many reports and rows; what came later is learned from no more."""
+
+    learned: Annotated[int, Meta(ge=0)]
+
+
 class Kept(Strict, frozen=True, kw_only=True):
     """How many rows of consented data were kept."""
 
@@ -219,6 +249,8 @@ class Summary(Strict, frozen=True, kw_only=True):
     """How often the learner found that the world has changed, where `drift` is declared sudden."""
     unread: int = 0
     """Entries of the journal that the learner could not read; it goes on without them."""
+    left_out: int = 0
+    """Reports and rows that were rolled back: they are in the journal and are learned from no more."""
     suspicious: bool = False
     """Can the newest reports not come from honest people alone? Their mean is longer than any mean of messages."""
     discarding: int = 0

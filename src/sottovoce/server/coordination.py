@@ -1,19 +1,19 @@
 """How the web process and the learner's process work together on one store, and how each stays the only one.
 
-The web process wakes the learner when the journal has grown, or asks it for a snapshot from which replay may start. The
-learner answers with news. Here both use the pipes of a child process and locks on files; a database could bring the
-same messages to several machines.
+The web process wakes the learner when the journal has grown, or has a `Wish`. The learner answers with news. Here both
+use the pipes of a child process and locks on files; a database could bring the same messages to several machines.
 """
 
 import asyncio
 import fcntl
 import logging
 import os
+import re
 import select
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 import msgspec
 
@@ -30,6 +30,10 @@ LAST_SECONDS = 5.0
 """How long a learner may take to save its state when the server stops; the journal has all that it did not save."""
 
 
+WISH = re.compile(rb"\d+( \d+)?")
+"""A line with a wish."""
+
+
 class News(msgspec.Struct, frozen=True, kw_only=True):
     """What the web process is told: how far one task is."""
 
@@ -43,12 +47,24 @@ class News(msgspec.Struct, frozen=True, kw_only=True):
     """Entries of the journal that could not be read and were left out."""
     suspicious: bool = False
     """Can the newest reports not come from honest people alone?"""
+    left_out: int = 0
+    """Reports and rows that were rolled back."""
+    answers: bool = False
+    """Does this answer a wish to roll back?"""
     base: bool = False
     """Was the snapshot saved that replay may start from?"""
     broken: bool = False
     """Did its learner fail? Then it learns nothing more until the server starts again."""
     faulty: bool = False
     """Does the learner's process wait for a fault of the store to be over?"""
+
+
+class Wish(NamedTuple):
+    """What the web process asks for: a snapshot of a task that replay may start from, or to roll the task back."""
+
+    task: int
+    learned: int | None = None
+    """Roll back to the state after so many reports."""
 
 
 class ChildLearner:
@@ -69,9 +85,8 @@ class ChildLearner:
             self._waking = True
             asyncio.get_running_loop().call_later(WAKE_SECONDS, self._wake)
 
-    def ask_for_base(self, task: int) -> None:
-        """Let it keep a snapshot of this task from which replay may start."""
-        self._say(f"{task}\n".encode())
+    def ask(self, wish: Wish) -> None:
+        self._say(" ".join(str(number) for number in wish if number is not None).encode() + b"\n")
 
     async def run(self, told: Callable[[News], Awaitable[None]], restarted: Callable[[], None]) -> None:
         """Pass its news on, for as long as the server runs."""
@@ -128,13 +143,13 @@ class WebProcess:
     def __init__(self, ear: int, mouth: int) -> None:
         self._ear, self._mouth, self._heard = ear, mouth, b""
 
-    def listen(self, wait: float) -> list[int] | None:
-        """Tasks to keep a base of, by number; none when woken or after waiting; None when the web process is gone."""
+    def listen(self, wait: float) -> list[Wish] | None:
+        """What is asked for; nothing when woken or after waiting; None when the web process is gone."""
         if not select.select([self._ear], [], [], wait)[0]:
             return []
         said = os.read(self._ear, 65536)
         *lines, self._heard = (self._heard + said).split(b"\n")  # the last one may go on in what is read next
-        return [int(line) for line in lines if line.isdigit()] if said else None
+        return [Wish(*map(int, line.split())) for line in lines if WISH.fullmatch(line)] if said else None
 
     def tell(self, news: Sequence[News]) -> bool:
         """Whether the web process is still there to read the news."""

@@ -27,6 +27,7 @@ class Metrics:
         self.learned = Gauge("learned", "Reports folded into the state.", ["task"], **here)
         self.published = Gauge("published", "Reports folded at the newest publication.", ["task"], **here)
         self.changes = Gauge("changes", "How often the learner found that the world has changed.", ["task"], **here)
+        self.left_out = Gauge("left_out", "Reports that are learned from no more.", ["task"], **here)
         self.gain = Gauge("gain", "Mean reward of the choice less that of the baseline.", ["task", "of"], **here)
         self.unread = Gauge("unread", "Entries of the journal that could not be read.", ["task"], **here)
         self.suspicious = Gauge("suspicious", "1 while reports cannot come from honest people alone.", ["task"], **here)

@@ -5,6 +5,7 @@ apart. How well that goes bounds the true epsilon from below; an honest mechanis
 does not. The attacker makes every choice on training reports and is judged on fresh ones.
 
     subjects.py   who is audited: every mechanism of the registry, with the two most different people
+    program.py    a device that is a program of its own, in any language
     planted.py    deliberately broken devices, which the audit must catch
     processes.py  reports, drawn in fresh processes
     clues.py      what an attacker reads in the bytes

@@ -31,7 +31,7 @@ def draw(subject: Subject, person: int, count: int) -> Draw:
     >>> len(draw(honest_subjects()[0], 0, 5).fingerprints)
     5
     """
-    transcripts = [subject.send(person) for _ in range(count)]
+    transcripts = subject.transcripts(person, count)
     messages = embed(subject.mechanism, subject.people[0]), embed(subject.mechanism, subject.people[1])
     return Draw(clues(subject.mechanism, messages, transcripts), fingerprints(transcripts))
 

@@ -8,15 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce.lab.audit.program import Program, Raw
 from sottovoce.privacy.domains import Ball, Direction, Domain, Gradient, Interval, Moments, Relabelled
 from sottovoce.privacy.drawing import SYSTEM, privatise
 from sottovoce.privacy.mechanisms import MECHANISMS, Mechanism, calibrate
 from sottovoce.protocol.budget import Budget
 from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.protocol.holdout import MOST, purpose_of
-
-Raw = tuple[Any, ...]
-"""One person's data, in the pieces that the domain's `embed` takes."""
 
 Sender = Callable[[Any, Raw], bytes]
 """Everything a device sends about one datum, given what it claims to do."""
@@ -60,6 +58,8 @@ class Subject:
     """What the device claims to do; its budget is the promise."""
     people: tuple[Raw, Raw]
     sender: Sender = honest
+    program: Program | None = None
+    """Another device than ours, in any language; it then sends, and not `sender`."""
     planted: str | None = None
     """The name of the bug, for a device that is broken on purpose."""
     effort: float = 1.0
@@ -81,13 +81,16 @@ class Subject:
         """Over which domain it is audited, and whether the report is one of a holdout."""
         return type(self.mechanism.domain).__name__.lower() + (", measured" if self.sender is measured else "")
 
-    def send(self, person: int) -> bytes:
-        """One transcript of person 0 or 1.
+    def transcripts(self, person: int, count: int) -> list[bytes]:
+        """So many transcripts of person 0 or 1.
 
-        >>> len(honest_subjects()[0].send(1))
-        1
+        >>> [len(transcript) for transcript in honest_subjects()[0].transcripts(1, 3)]
+        [1, 1, 1]
         """
-        return self.sender(self.mechanism, self.people[person])
+        raw = self.people[person]
+        if self.program is not None:
+            return self.program.transcripts(raw, count)
+        return [self.sender(self.mechanism, raw) for _ in range(count)]
 
 
 PURE = (0.5, 1.0, 2.0, 4.0)

@@ -6,7 +6,6 @@ blocks serving: the two share nothing but files, and everything it writes can be
 
 import contextlib
 import hashlib
-import itertools
 import logging
 import os
 import signal
@@ -16,10 +15,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sottovoce.server.coordination import News, WebProcess, only_one
+from sottovoce.server.coordination import News, WebProcess, Wish, only_one
+from sottovoce.server.learn.replaying import fold_of, replayed, resume
 from sottovoce.server.logs import log, to_stderr
 from sottovoce.server.store import open_store
-from sottovoce.server.store.base import Entry, Publication, Store, StoreFault, TaskRow, open_seconds
+from sottovoce.server.store.base import Entry, Gap, Publication, Store, StoreFault, TaskRow, open_seconds
 
 if TYPE_CHECKING:
     from sottovoce.server.learn.folding import Fold
@@ -57,6 +57,7 @@ class Folds:
         self._most = LEAST
         self._saved: dict[int, float] = {}
         self._unread: dict[int, int] = {}
+        self._left_out: dict[int, int] = {}
         self.behind = False
         """Is there probably more to read?"""
 
@@ -84,6 +85,7 @@ class Folds:
     def _begin(self, row: TaskRow) -> News:
         self._tasks[row.number] = row
         kept, self._unread[row.number] = self._store.snapshot(row.number), self._store.unread(row.number)
+        self._left_out[row.number] = sum(gap.reports for gap in self._store.gaps(row.number))
         if kept is None:
             self._publish(row.number, self._fold(row.number).publish())
             self._keep(row.number, now=True)
@@ -131,6 +133,31 @@ class Folds:
             self._folds.pop(number, None)
             return News(task=number, broken=True)
 
+    def grant(self, wanted: list[Wish]) -> list[News]:
+        """Roll back first: a base is what nothing is rolled back beyond."""
+        back = [
+            self._guarded(task, self._roll_back, task, learned)
+            for task, learned in wanted
+            if learned is not None and task in self._tasks and task not in self._broken
+        ]
+        return back + self.bases([task for task, learned in wanted if learned is None])
+
+    def _roll_back(self, number: int, learned: int) -> News:
+        """To the state after so many reports; what came after them until now is learned from no more."""
+        while own := self._store.entries(self._fold(number).seq, MOST, number):  # also what came and was not read yet
+            self._advance(number, own)
+        before, again = self._fold(number), replayed(self._store, self._tasks[number], learned)
+        again.unread.clear()  # known already
+        if again.learned == learned < before.learned:
+            covered = sum(gap.reports for gap in self._store.gaps(number) if gap.after >= again.seq)
+            gap = Gap(again.seq, before.seq, covered + before.learned - learned)
+            publication, now = resume(again, gap.until), int(self._clock())
+            closed = now - open_seconds(again.contract)
+            self._store.roll_back(number, gap, again.snapshot(), publication, now, closed)
+            self._folds[number] = again
+            self._left_out[number] = sum(gap.reports for gap in self._store.gaps(number))
+        return self._news(number, answers=True)
+
     def bases(self, wanted: list[int]) -> list[News]:
         """Keep snapshots of these tasks from which replay may start: what comes before them may be forgotten."""
         news = []
@@ -157,7 +184,7 @@ class Folds:
             self._store.save(number, self._folds[number].snapshot())
             self._saved[number] = time.monotonic()
 
-    def _news(self, number: int, *, base: bool = False) -> News:
+    def _news(self, number: int, *, base: bool = False, answers: bool = False) -> News:
         """How far a task is; one that is left in the store is as far as it was kept."""
         fold = self._folds.get(number)
         kept = fold.snapshot() if fold else self._store.snapshot(number)
@@ -172,29 +199,10 @@ class Folds:
             seq=kept.seq,
             unread=unread,
             suspicious=fold is not None and fold.alarm.raised,
+            left_out=self._left_out[number],
+            answers=answers,
             base=base,
         )
-
-
-def fold_of(store: Store, task: TaskRow, *, base: bool = False) -> "Fold":
-    """A task as it was kept last, or (`base`) where replay starts."""
-    from sottovoce.server.learn.folding import Fold
-
-    memos = {publication.version: publication.memo for publication in store.publications(task.number)}
-    return Fold(task.contract, store.secret("publication"), store.snapshot(task.number, base), memos)
-
-
-def replay(store: Store, task: TaskRow) -> str:
-    """The hash of the state that the journal gives, from the first report kept on."""
-    import jax
-
-    with jax.enable_x64(True):
-        fold = fold_of(store, task, base=True)
-        entries = store.entries_of(task.number, fold.seq)
-        while some := list(itertools.islice(entries, MOST)):
-            for _ in fold.advance(some):
-                pass
-        return fold.digest()
 
 
 def main(folder: Path) -> None:
@@ -207,7 +215,7 @@ def main(folder: Path) -> None:
             learn(folder, web, wanted)
 
 
-def learn(folder: Path, web: WebProcess, wanted: list[int] | None) -> None:
+def learn(folder: Path, web: WebProcess, wanted: list[Wish] | None) -> None:
     """Until the web process is gone."""
     import jax
 
@@ -220,7 +228,7 @@ def learn(folder: Path, web: WebProcess, wanted: list[int] | None) -> None:
         while wanted is not None:
             start = time.monotonic()
             try:
-                news = learning.catch_up() + learning.bases(wanted)
+                news = learning.catch_up() + learning.grant(wanted)
                 wanted, faults = [], 0
             except PASSING:
                 if not faults:

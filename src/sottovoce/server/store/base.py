@@ -21,6 +21,9 @@ GRACE = 3600
 """Seconds beyond the latest honest moment in which a report is still taken."""
 
 
+HOUR, DAY_HOURS = 3600, 24
+
+
 class StoreFault(Exception):
     """The disk or the database cannot do it now (full, failing, busy). Nothing was kept; the same may work later."""
 
@@ -31,6 +34,8 @@ class TaskRow(NamedTuple):
     """The contract as it is served; these bytes are never encoded again."""
     mode: Mode
     paused: bool
+    prediction: bytes = b""
+    """What was expected of it before its first report, in JSON; empty where nobody has said."""
 
     @property
     def contract(self) -> Contract:
@@ -56,6 +61,16 @@ class Entry(NamedTuple):
 
     seq: int
     report: Journalled
+
+
+class Tally(NamedTuple):
+    """How many reports to a task had one verdict within an hour; or within a day, where that is some days ago."""
+
+    task: int
+    hour: int
+    """Since 1970; for a day its first one."""
+    verdict: str
+    reports: int
 
 
 class PooledOffer(msgspec.Struct, frozen=True, array_like=True):
@@ -116,6 +131,17 @@ class Snapshot(NamedTuple):
     base: bool = False
 
 
+class Gap(NamedTuple):
+    """Entries of a task's journal that were rolled back: they are learned from no more."""
+
+    after: int
+    """The last place before it."""
+    until: int
+    """The last place of it."""
+    reports: int
+    """How many reports and rows had been learned from and are so no more; those of gaps that lie in it too."""
+
+
 class Unread(NamedTuple):
     """An entry of the journal that the learner could not read and left out."""
 
@@ -139,7 +165,12 @@ class Store(Protocol):
     def change(self, number: int, mode: Mode, paused: bool) -> None: ...
     # Atomic and durable; False for what was there already. The reports of one call are kept in the order of their
     # random ids, so that nothing is kept of the order in which they came.
-    def append(self, reports: Sequence[Journalled]) -> list[bool]: ...
+    # Those that are new and private are counted in the history, within the same transaction, as accepted in this hour.
+    def append(self, reports: Sequence[Journalled], hour: int = 0) -> list[bool]: ...
+    def predict(self, number: int, prediction: bytes) -> None: ...
+    def tally(self, tallies: Sequence[Tally]) -> None: ...  # add these to the history
+    # Before the hour `hourly`, which begins a day, keep days instead of hours; before the hour `first` keep nothing.
+    def thin(self, hourly: int, first: int) -> None: ...
     # Delete at most so many reports before this day, up to seq; their ids stay, so that none of them comes twice.
     def forget(self, task: int, day: int, seq: int, most: int) -> int: ...
     # Of the next ids after this one, delete those before this day; the last one looked at, None if there is none.
@@ -151,21 +182,27 @@ class Store(Protocol):
     # before `closed` and has no memo.
     def publish(self, task: int, publication: Publication, now: int, closed: int) -> None: ...
     def save(self, task: int, snapshot: Snapshot) -> None: ...
+    # All at once: a gap, which takes the place of those that begin in it, and what is served and resumed from now on.
+    def roll_back(
+        self, task: int, gap: Gap, snapshot: Snapshot, publication: Publication, now: int, closed: int
+    ) -> None: ...
     def leave_out(self, task: int, entries: Sequence[Unread]) -> None: ...  # count what could not be read, each once
 
     # Both read.
     def tasks(self, after: int = 0) -> list[TaskRow]: ...  # those with a higher number
     def count(self, task: int) -> tuple[int, int]: ...  # private reports, rows of consented data; forgotten ones too
+    def history(self, task: int) -> list[Tally]: ...  # in order
     def oldest(self, task: int) -> int | None: ...  # the day of the oldest report kept
     def entries(
         self, after: int, most: int, task: int | None = None
     ) -> list[Entry]: ...  # in order; of all tasks or one
     def entries_of(self, task: int, after: int) -> Iterator[Entry]: ...  # all of one task, read piece by piece
     def last(self, task: int | None = None) -> int: ...  # the newest place in the journal, or of this task; 0 if none
+    def gaps(self, task: int) -> list[Gap]: ...  # in order; they do not overlap
     def unread(self, task: int) -> int: ...  # how many entries were left out
     def publications(
         self, task: int, after: int = -1
-    ) -> list[Publication]: ...  # made after so many reports; the last has its body
+    ) -> list[Publication]: ...  # made after so many reports; the newest is the last, and has its body
     def snapshot(self, task: int, base: bool = False) -> Snapshot | None: ...  # the newest, or where replay starts
 
 
@@ -181,3 +218,8 @@ def permit_seconds(contract: Contract) -> int:
 def open_seconds(contract: Contract) -> int:
     """How long after its offer an honest report may arrive: the reward's wait, the random delay, and some grace."""
     return contract.reward.wait + contract.delay + GRACE
+
+
+def hour_of(now: float) -> int:
+    """Hours since 1970."""
+    return int(now) // HOUR

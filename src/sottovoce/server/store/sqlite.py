@@ -1,42 +1,44 @@
 """The embedded store: two SQLite files in one folder, write-ahead logged, no server and nothing to install.
 
 `journal.sqlite` is written by the web process alone and synced at every commit: an acknowledged report survives the
-loss of power. `learned.sqlite` is written by the learner alone; all of it can be computed again from the journal.
+loss of power. `learned.sqlite` is written by the learner alone; all of it can be computed again from the journal, but
+for the snapshot that replay starts from and for what was rolled back: these are synced too.
 """
 
 import contextlib
-import functools
 import itertools
 import operator
-import os
 import secrets
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
 
-from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.server.store.base import (
+    DAY_HOURS,
     Entry,
+    Gap,
     Journalled,
     Mode,
     Publication,
     Snapshot,
-    StoreFault,
+    Tally,
     TaskRow,
     Unread,
 )
-
-FORMAT = 5
-"""Of both files, kept in SQLite's `user_version`. Sottovoce 0.1 left it at 0."""
+from sottovoce.server.store.files import FORMAT, open_file, telling_faults, transaction
 
 JOURNAL = """
 CREATE TABLE IF NOT EXISTS secrets (name TEXT PRIMARY KEY, value BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS tasks (
   number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, contract BLOB NOT NULL, mode TEXT NOT NULL,
-  paused INTEGER NOT NULL DEFAULT 0
+  paused INTEGER NOT NULL DEFAULT 0, prediction BLOB NOT NULL DEFAULT x''
 );
 CREATE TABLE IF NOT EXISTS counts (task INTEGER PRIMARY KEY, reports INTEGER NOT NULL, warm INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS history (
+  task INTEGER NOT NULL, hour INTEGER NOT NULL, verdict TEXT NOT NULL, reports INTEGER NOT NULL,
+  PRIMARY KEY (task, hour, verdict)
+) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS journal (
   seq INTEGER PRIMARY KEY AUTOINCREMENT, task INTEGER NOT NULL, id BLOB NOT NULL, day INTEGER NOT NULL,
   gate INTEGER NOT NULL, context BLOB NOT NULL, payload BLOB NOT NULL
@@ -58,11 +60,15 @@ END;
 LEARNED = """
 CREATE TABLE IF NOT EXISTS publications (
   task INTEGER NOT NULL, learned INTEGER NOT NULL, version TEXT NOT NULL, body BLOB NOT NULL, memo BLOB NOT NULL,
-  superseded INTEGER NOT NULL, PRIMARY KEY (task, learned)
+  superseded INTEGER NOT NULL, PRIMARY KEY (task, learned, version)
 );
 CREATE TABLE IF NOT EXISTS snapshots (
   task INTEGER NOT NULL, learned INTEGER NOT NULL, seq INTEGER NOT NULL, published INTEGER NOT NULL,
   state BLOB NOT NULL, base INTEGER NOT NULL, PRIMARY KEY (task, base)
+);
+CREATE TABLE IF NOT EXISTS gaps (
+  task INTEGER NOT NULL, after_seq INTEGER NOT NULL, until_seq INTEGER NOT NULL, reports INTEGER NOT NULL,
+  PRIMARY KEY (task, after_seq)
 );
 CREATE TABLE IF NOT EXISTS unread (
   task INTEGER NOT NULL, seq INTEGER NOT NULL, error TEXT NOT NULL, PRIMARY KEY (task, seq)
@@ -72,52 +78,27 @@ CREATE TABLE IF NOT EXISTS unread (
 INSERT = f"INSERT INTO journal ({', '.join(Journalled._fields)}) VALUES {{}}"
 ROW = f"({', '.join('?' * len(Journalled._fields))})"
 INSERTED_AT_ONCE = 128
-"""Rows of one statement, and of one transaction where there are no more. A statement runs beside the event loop;
-between two statements both wait for each other. SQLite prepares one for each number of rows, and keeps them."""
+"""Rows of one statement. A statement runs beside the event loop; between two statements both wait for each other.
+SQLite prepares one for each number of rows, and keeps them."""
+ADD = "ON CONFLICT (task, hour, verdict) DO UPDATE SET reports = reports + excluded.reports"
 
+NEWEST_LAST = "ORDER BY superseded = 0, learned"
+SAVE = "INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?, ?, ?)"
 LONGEST_LOG = 2**16
 """Pages of four kilobytes: a quarter of a gigabyte."""
-BUSY_SECONDS = 2.0
-"""How long to wait for somebody else who writes; then it is a fault. Nobody of ours writes for that long."""
 READ = 4096
 """Entries of one task read at once."""
 
-Class = TypeVar("Class", bound=type)
-PASSING = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED,
-           sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PROTOCOL}  # fmt: skip
-"""What SQLite says where the fault is of the disk, or of somebody else who uses the file."""
 
-
-def _telling_faults(store: Class) -> Class:
-    """The class, with every method telling such faults as `StoreFault`."""
-
-    def telling(method: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(method)
-        def told(*arguments: Any, **named: Any) -> Any:
-            try:
-                return method(*arguments, **named)
-            except sqlite3.OperationalError as error:
-                if error.sqlite_errorcode & 0xFF not in PASSING:
-                    raise
-                raise StoreFault(f"{error} ({error.sqlite_errorname})") from error
-
-        return told
-
-    for name, method in list(vars(store).items()):
-        if not name.startswith("__"):
-            setattr(store, name, telling(method))
-    return store
-
-
-@_telling_faults
+@telling_faults
 class SqliteStore:
     """A `Store` in a folder."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._journal = _open(folder / "journal.sqlite", JOURNAL, durable=True)
-        self._learned = _open(folder / "learned.sqlite", LEARNED, durable=False)
+        self._journal = open_file(folder / "journal.sqlite", JOURNAL, durable=True)
+        self._learned = open_file(folder / "learned.sqlite", LEARNED, durable=False)
 
     def clone(self) -> "SqliteStore":
         return SqliteStore(self._folder)
@@ -135,7 +116,7 @@ class SqliteStore:
         return self._journal.execute(known, (name,)).fetchone()[0]
 
     def create(self, id: str, body: bytes, mode: Mode) -> TaskRow:
-        with _transaction(self._journal) as run:
+        with transaction(self._journal) as run:
             number = run("INSERT INTO tasks (id, contract, mode) VALUES (?, ?, ?)", (id, body, mode)).lastrowid
             run("INSERT INTO counts VALUES (?, 0, 0)", (number,))
         assert number is not None
@@ -144,21 +125,43 @@ class SqliteStore:
     def change(self, number: int, mode: Mode, paused: bool) -> None:
         self._journal.execute("UPDATE tasks SET mode = ?, paused = ? WHERE number = ?", (mode, paused, number))
 
-    def append(self, reports: Sequence[Journalled]) -> list[bool]:
+    def predict(self, number: int, prediction: bytes) -> None:
+        self._journal.execute("UPDATE tasks SET prediction = ? WHERE number = ?", (prediction, number))
+
+    def append(self, reports: Sequence[Journalled], hour: int = 0) -> list[bool]:
         ordered = sorted(reports, key=operator.attrgetter("id"))
         groups = [ordered[at : at + INSERTED_AT_ONCE] for at in range(0, len(ordered), INSERTED_AT_ONCE)]
-        with _transaction(self._journal) if len(groups) > 1 else contextlib.nullcontext():
+        with transaction(self._journal):
             inserted = sum(self._insert(group) for group in groups)
-        if inserted == len(reports):
-            return [True] * inserted
+            new = [True] * inserted if inserted == len(reports) else self._which(reports, inserted)
+            private = Counter(report.task for report, one in zip(reports, new, strict=True) if one and report.gate >= 0)
+            self._add([Tally(task, hour, "accepted", count) for task, count in private.items()])
+        return new
+
+    def _which(self, reports: Sequence[Journalled], inserted: int) -> list[bool]:
+        """Which of the reports are among the newest so many entries; a batch may hold one twice."""
         newest = self._journal.execute("SELECT task, id FROM journal ORDER BY seq DESC LIMIT ?", (inserted,))
         new = dict.fromkeys(newest.fetchall(), True)
-        return [new.pop((report.task, report.id), False) for report in reports]  # a batch may hold one twice
+        return [new.pop((report.task, report.id), False) for report in reports]
 
     def _insert(self, reports: Sequence[Journalled]) -> int:
         """How many were not there."""
         rows = ", ".join([ROW] * len(reports))
         return self._journal.execute(INSERT.format(rows), [*itertools.chain(*reports)]).rowcount
+
+    def tally(self, tallies: Sequence[Tally]) -> None:
+        with transaction(self._journal):
+            self._add(tallies)
+
+    def _add(self, tallies: Sequence[Tally]) -> None:
+        self._journal.executemany(f"INSERT INTO history VALUES (?, ?, ?, ?) {ADD}", tallies)
+
+    def thin(self, hourly: int, first: int) -> None:
+        single = f"hour < ? AND hour % {DAY_HOURS}"
+        days = f"SELECT task, hour - hour % {DAY_HOURS}, verdict, sum(reports) FROM history WHERE {single}"
+        with transaction(self._journal) as run:
+            run(f"INSERT INTO history {days} GROUP BY 1, 2, 3 {ADD}", (hourly,))
+            run(f"DELETE FROM history WHERE {single} OR hour < ?", (hourly, first))
 
     def tidy(self) -> None:
         """Move what was written from the write-ahead log into the journal's file.
@@ -190,32 +193,52 @@ class SqliteStore:
     # --- the learner writes ------------------------------------------------------------------------------------------
 
     def publish(self, task: int, publication: Publication, now: int, closed: int) -> None:
-        older = (task, publication.learned)
-        before, useless = "task = ? AND learned < ?", "memo = x'' AND (superseded < ? OR version = '')"
-        with _transaction(self._learned) as run:
-            run(f"UPDATE publications SET superseded = ?, body = x'' WHERE superseded = 0 AND {before}", (now, *older))
-            run(f"DELETE FROM publications WHERE {before} AND {useless}", (*older, closed))
-            run("INSERT OR REPLACE INTO publications VALUES (?, ?, ?, ?, ?, ?)", (task, *publication))
+        with transaction(self._learned):
+            self._publish(task, publication, now, closed, "learned < ?", (publication.learned,))
+
+    def roll_back(
+        self, task: int, gap: Gap, snapshot: Snapshot, publication: Publication, now: int, closed: int
+    ) -> None:
+        with transaction(self._learned) as run:
+            run("DELETE FROM gaps WHERE task = ? AND after_seq >= ?", (task, gap.after))
+            run("INSERT INTO gaps VALUES (?, ?, ?, ?)", (task, *gap))
+            run(SAVE, (task, *snapshot))
+            self._publish(task, publication, now, closed, "true", ())
+        self._learned.execute("PRAGMA wal_checkpoint")  # syncs: nothing else says that it was rolled back
+
+    def _publish(
+        self, task: int, publication: Publication, now: int, closed: int, older: str, than: tuple[int, ...]
+    ) -> None:
+        """What is `older` is superseded, or forgotten."""
+        before, useless = f"task = ? AND {older}", "memo = x'' AND (superseded < ? OR version = '')"
+        run, which = self._learned.execute, (task, *than)
+        run(f"UPDATE publications SET superseded = ?, body = x'' WHERE superseded = 0 AND {before}", (now, *which))
+        run(f"DELETE FROM publications WHERE {before} AND {useless}", (*which, closed))
+        run("INSERT OR REPLACE INTO publications VALUES (?, ?, ?, ?, ?, ?)", (task, *publication))
 
     def save(self, task: int, snapshot: Snapshot) -> None:
-        self._learned.execute("INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?, ?, ?)", (task, *snapshot))
+        self._learned.execute(SAVE, (task, *snapshot))
         if snapshot.base:
             self._learned.execute("PRAGMA wal_checkpoint")  # syncs: what it stands for will be gone from the journal
 
     def leave_out(self, task: int, entries: Sequence[Unread]) -> None:
-        with _transaction(self._learned):
+        with transaction(self._learned):
             rows = [(task, *entry) for entry in entries]
             self._learned.executemany("INSERT OR IGNORE INTO unread VALUES (?, ?, ?)", rows)
 
     # --- both read ---------------------------------------------------------------------------------------------------
 
     def tasks(self, after: int = 0) -> list[TaskRow]:
-        wanted = "SELECT number, contract, mode, paused FROM tasks WHERE number > ? ORDER BY number"
+        wanted = "SELECT number, contract, mode, paused, prediction FROM tasks WHERE number > ? ORDER BY number"
         rows = self._journal.execute(wanted, (after,)).fetchall()
-        return [TaskRow(number, body, mode, bool(paused)) for number, body, mode, paused in rows]
+        return [TaskRow(number, body, mode, bool(paused), about) for number, body, mode, paused, about in rows]
 
     def count(self, task: int) -> tuple[int, int]:
         return self._journal.execute("SELECT reports, warm FROM counts WHERE task = ?", (task,)).fetchone()
+
+    def history(self, task: int) -> list[Tally]:
+        wanted = f"SELECT {', '.join(Tally._fields)} FROM history WHERE task = ? ORDER BY hour, verdict"
+        return [Tally._make(row) for row in self._journal.execute(wanted, (task,)).fetchall()]
 
     def oldest(self, task: int) -> int | None:
         row = self._journal.execute("SELECT day FROM journal WHERE task = ? ORDER BY seq LIMIT 1", (task,)).fetchone()
@@ -238,12 +261,16 @@ class SqliteStore:
         )
         return found.fetchone()[0]
 
+    def gaps(self, task: int) -> list[Gap]:
+        wanted = "SELECT after_seq, until_seq, reports FROM gaps WHERE task = ? ORDER BY after_seq"
+        return [Gap._make(row) for row in self._learned.execute(wanted, (task,)).fetchall()]
+
     def unread(self, task: int) -> int:
         return self._learned.execute("SELECT count(*) FROM unread WHERE task = ?", (task,)).fetchone()[0]
 
     def publications(self, task: int, after: int = -1) -> list[Publication]:
         wanted = f"SELECT {', '.join(Publication._fields)} FROM publications"
-        rows = self._learned.execute(f"{wanted} WHERE task = ? AND learned > ? ORDER BY learned", (task, after))
+        rows = self._learned.execute(f"{wanted} WHERE task = ? AND learned > ? {NEWEST_LAST}", (task, after))
         return [Publication(*row) for row in rows.fetchall()]
 
     def snapshot(self, task: int, base: bool = False) -> Snapshot | None:
@@ -251,48 +278,3 @@ class SqliteStore:
         row = self._learned.execute(f"SELECT {wanted} FROM snapshots WHERE task = ? AND base = ?", (task, base))
         found = row.fetchone()
         return Snapshot(*found) if found else None
-
-
-def _open(path: Path, schema: str, *, durable: bool) -> sqlite3.Connection:
-    try:
-        with contextlib.suppress(FileExistsError):
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o600))  # its owner's alone; SQLite's other files follow it
-        connection = sqlite3.connect(
-            path, BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=2 * INSERTED_AT_ONCE
-        )
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
-        if durable:
-            connection.execute("PRAGMA wal_autocheckpoint = 0")  # `tidy` does it: no commit should wait for it
-        if _is_new(path, connection):
-            connection.executescript(f"BEGIN IMMEDIATE; {schema} PRAGMA user_version = {FORMAT}; COMMIT;")
-    except (OSError, sqlite3.Error) as error:
-        raise ConfigurationError(f"cannot use {path}: {error}") from error
-    return connection
-
-
-def _is_new(path: Path, connection: sqlite3.Connection) -> bool:
-    """Has it no tables yet? A file of another version is refused by name."""
-    both = "SELECT user_version, (SELECT count(*) FROM sqlite_master) FROM pragma_user_version"
-    found, tables = connection.execute(both).fetchone()
-    if tables and found != FORMAT:
-        writer = "Sottovoce 0.1" if found == 0 else f"another version of Sottovoce (format {found})"
-        connection.close()
-        raise ConfigurationError(
-            f"{path} was written by {writer}, which keeps its data in another way; choose another --data folder, or go "
-            "on with the version that wrote it"
-        )
-    return not tables
-
-
-@contextlib.contextmanager
-def _transaction(connection: sqlite3.Connection) -> Iterator[Callable[..., sqlite3.Cursor]]:
-    """All or nothing: what runs statements, until the context ends."""
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield connection.execute
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:  # a full disk may have ended it
-            connection.execute("ROLLBACK")
-        raise

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from sottovoce.server.logs import log
 from sottovoce.server.problems import Problem, not_ready
-from sottovoce.server.store.base import Journalled, Store, StoreFault
+from sottovoce.server.store.base import Journalled, Store, StoreFault, hour_of
 
 LARGEST_GROUP = 4096
 """Reports in one transaction: some tens of milliseconds, for which the next ones wait."""
@@ -29,8 +29,13 @@ Found = TypeVar("Found")
 class StoreThread:
     """A store, and the only thread that touches it."""
 
-    def __init__(self, store: Store, committed: Callable[[int, float], None] = lambda reports, seconds: None) -> None:
-        self.store, self._committed = store, committed
+    def __init__(
+        self,
+        store: Store,
+        committed: Callable[[int, float], None] = lambda reports, seconds: None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.store, self._committed, self._clock = store, committed, clock
         self._thread = ThreadPoolExecutor(1, "store")
         self._batches: list[Batch] = []
         self._idle = asyncio.Event()
@@ -79,7 +84,7 @@ class StoreThread:
             size += len(group[-1][0])
         reports = [report for reports, _ in group for report in reports]
         start = time.perf_counter()
-        written = self._thread.submit(self.store.append, reports)
+        written = self._thread.submit(self.store.append, reports, hour_of(self._clock()))
 
         def answer() -> None:
             self._answer(group, written.exception() or written.result(), time.perf_counter() - start)

@@ -148,6 +148,12 @@ def change(**changes: bool | str) -> Handler:
 pause, resume, promote = change(paused=True), change(paused=False), change(mode="live")
 
 
+async def roll_back(hub: Hub, request: Request) -> Response:
+    task = task_of(hub, request)
+    done = await hub.roll_back(task, body(request, wire.Rollback).learned)
+    return json(task.status(hub.clock()), status=200 if done else 202)
+
+
 async def admission_key(hub: Hub, request: Request) -> Response:
     task = task_of(hub, request)
     if task.tokens is None:

@@ -6,36 +6,33 @@ import functools
 import logging
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
-from typing import Any, TypeVar
+from typing import Any
+
+import msgspec
 
 from sottovoce.catalogue.resolve import contract_of
 from sottovoce.catalogue.task_file import TaskFile
-from sottovoce.protocol.contract import DAY, Contract, digest_of
+from sottovoce.protocol.contract import digest_of
 from sottovoce.protocol.errors import SottovoceError
-from sottovoce.protocol.wire import ModelReports, TicketReports, Verdict, WarmRows
-from sottovoce.server.coordination import ChildLearner, News
+from sottovoce.protocol.wire import ModelReports, Prediction, TicketReports, Verdict, WarmRows
+from sottovoce.server.coordination import ChildLearner, News, Wish
 from sottovoce.server.logs import log
 from sottovoce.server.metrics import Metrics
 from sottovoce.server.problems import Problem
-from sottovoce.server.store.base import Entry, Store, TaskRow, permit_seconds
+from sottovoce.server.store.base import Entry, Store, Tally, TaskRow
 from sottovoce.server.store.thread import StoreThread
 from sottovoce.server.web.gain import gain_of, watched
+from sottovoce.server.web.history import History
+from sottovoce.server.web.retention import RETENTION_SECONDS, Retention
 from sottovoce.server.web.task import LiveTask
 from sottovoce.server.web.tokens import TokenDesk
 
-RETENTION_SECONDS = 3600.0
-"""How often the server looks for reports that are older than their task keeps them; retention is counted in days."""
 TIDY_SECONDS = 0.25
 """How often the store tidies up; its write-ahead log stays some megabytes long."""
-FORGOTTEN_AT_ONCE, IDS_AT_ONCE, FORGETTING_RESTS = 250, 250, 9
-"""Reports deleted and ids looked at in one transaction: some milliseconds, for which those who report wait. The next
-one comes after a rest of so many times as long."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
 """Seconds before background work that failed is tried again; twice as long each time."""
 PREPARING_SECONDS = 60.0
 """How long the creator of a task waits for its first offer; the task exists all the same."""
-
-Found = TypeVar("Found")
 
 
 class Hub:
@@ -45,7 +42,9 @@ class Hub:
         self.metrics = Metrics()
         self._count = functools.cache(self.metrics.reports.labels)
         self._learner, self.clock = learner, clock
-        self._store, self._thread = store, StoreThread(store, self._committed)
+        self._store, self._thread = store, StoreThread(store, self._committed, clock)
+        self._history = History(self._thread, clock)
+        self._retention = Retention(self._thread, learner, clock)
         self._key, self._admission_key, self._started = store.secret("tickets"), store.secret("admission"), clock()
         self.tasks: dict[str, LiveTask] = {}
         for row in store.tasks():
@@ -68,6 +67,7 @@ class Hub:
             "retention": self._keep_retention(),
             "forgetting": self._keep_forgetting(),
             "tidying": self._keep_tidy(),
+            "history": self._history.keep(self._insist),
         }
         self._work = [asyncio.create_task(one, name=name) for name, one in work.items()]
         for one in self._work:
@@ -80,6 +80,8 @@ class Hub:
         for work in self._work:
             work.cancel()
         await asyncio.gather(*self._work, return_exceptions=True)
+        with contextlib.suppress(Problem):  # a disk that is full loses counts of refusals, and no report
+            await self._history.write()
         await self._thread.close()
 
     @property
@@ -100,12 +102,16 @@ class Hub:
             raise Problem("not-found", "there is no such task")
         return self.tasks[id]
 
-    async def create(self, file: TaskFile) -> tuple[LiveTask, bool]:
-        """The task, and whether it is new."""
+    async def contract(self, file: TaskFile) -> bytes:
+        """What a task file declares; a problem where it cannot work."""
         try:
-            body = await asyncio.to_thread(contract_of, file)
+            return await asyncio.to_thread(contract_of, file)
         except SottovoceError as error:
             raise Problem("bad-task", str(error)) from error
+
+    async def create(self, file: TaskFile) -> tuple[LiveTask, bool]:
+        """The task, and whether it is new."""
+        body = await self.contract(file)
         async with self._changing:
             if known := self.tasks.get(file.id):
                 if known.digest == digest_of(body):
@@ -120,6 +126,32 @@ class Hub:
             raise Problem("bad-task", f"{file.id} is kept, but its learner fails; the server's log says where")
         log("task created", task=file.id, learner=file.learner, epsilon=file.privacy.epsilon)
         return task, True
+
+    async def predict(self, task: LiveTask, prediction: Prediction) -> None:
+        """Keep what is expected of a task; only before its first report, so that it is a prediction."""
+        async with self._changing:
+            if task.reports:
+                raise Problem("too-late", f"{task.contract.id} has reports; what is expected is said before the first")
+            kept = msgspec.json.encode(prediction)
+            await self._thread.run(self._store.predict, task.row.number, kept)
+            task.row = task.row._replace(prediction=kept)
+
+    async def roll_back(self, task: LiveTask, learned: int) -> bool:
+        """To the state after so many reports: what came later is learned from no more. Is it done, or only begun?"""
+        base = await self._thread.run(self._store.snapshot, task.row.number, True)
+        first, last, before = base.learned if base else 0, task.news.learned - 1, task.news.left_out
+        if task.broken or not first <= learned <= last:
+            detail = f"{task.contract.id} can go back to its state after {first:,} to {last:,} reports"
+            raise Problem("bad-request", "its learner fails" if task.broken else detail)
+        task.answered.clear()
+        self._learner.ask(Wish(task.row.number, learned))
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(task.answered.wait(), PREPARING_SECONDS)
+        log("rolled back", logging.WARNING, task=task.contract.id, learned=learned, done=task.news.left_out > before)
+        return task.news.left_out > before
+
+    async def history(self, task: LiveTask) -> list[Tally]:
+        return await self._thread.run(self._store.history, task.row.number)
 
     async def change(self, task: LiveTask, **changes: Any) -> None:
         """Pause, resume or promote a task."""
@@ -142,7 +174,8 @@ class Hub:
         for verdict in set(verdicts):
             count = verdicts.count(verdict)
             self._count(task.contract.id, verdict).inc(count)
-            task.count(verdict, count)
+            if task.count(verdict, count):
+                self._history.refuse(task.row.number, verdict, count)
         self._learner.wake()
         return verdicts
 
@@ -168,6 +201,7 @@ class Hub:
             self.metrics.learned.labels(id).set(task.news.learned)
             self.metrics.published.labels(id).set(task.news.published)
             self.metrics.changes.labels(id).set(task.published.changes if task.ready else 0)
+            self.metrics.left_out.labels(id).set(task.news.left_out)
             for of, value in watched(gain_of(task.contract, task.published) if task.ready else None):
                 self.metrics.gain.labels(id, of).set(value)
             self.metrics.unread.labels(id).set(task.news.unread)
@@ -197,18 +231,25 @@ class Hub:
 
     async def _heed(self, news: News) -> None:
         async with self._changing:  # the learner may have found a task that is just being created
-            task = next((task for task in self.tasks.values() if task.row.number == news.task), None)
+            task = self._by_number(news.task)
             if task is None:  # whoever created it went away before it was here
                 task = self._add((await self._thread.run(self._store.tasks, news.task - 1))[0])
         task.broken = news.broken
         if news.broken:
             task.prepared.set()
             return
-        if news.published > task.published_after:
-            task.take(await self._thread.run(self._store.publications, news.task, task.published_after), self.clock())
+        rolled_back = news.left_out != task.news.left_out
+        if rolled_back or news.published > task.published_after:
+            after = -1 if rolled_back else task.published_after
+            task.take(await self._thread.run(self._store.publications, news.task, after), self.clock())
         task.news = news
+        if news.answers:
+            task.answered.set()
         if news.base:
             self._bases.put_nowait(news)
+
+    def _by_number(self, number: int) -> LiveTask | None:
+        return next((task for task in self.tasks.values() if task.row.number == number), None)
 
     async def _insist(self, name: str, work: Callable[..., Awaitable[Any]], *arguments: Any) -> None:
         """Do this work; should it fail, try again with longer and longer pauses. Meanwhile the server is not ready."""
@@ -242,41 +283,13 @@ class Hub:
             while self.trouble:
                 await asyncio.sleep(1.0)
             for task in list(self.tasks.values()):
-                await self._insist("retention", self._ask_for_base, task)
+                await self._insist("retention", self._retention.look, task)
             await asyncio.sleep(RETENTION_SECONDS)
-
-    async def _ask_for_base(self, task: LiveTask) -> None:
-        """Where single reports are older than their task keeps them, what was learned from them is kept first."""
-        oldest = await self._thread.run(self._store.oldest, task.row.number)
-        if oldest is not None and oldest < oldest_kept(task.contract, self.clock()):
-            self._learner.ask_for_base(task.row.number)
 
     async def _keep_forgetting(self) -> None:
         while True:
-            await self._insist("forgetting", self._forget, await self._bases.get())
-
-    async def _forget(self, base: News) -> None:
-        """A few reports at a time: those who report in between do not wait for all of them."""
-        task = next(task for task in self.tasks.values() if task.row.number == base.task)
-        first, gone = oldest_kept(task.contract, self.clock()), 0
-        while some := await self._unhurried(self._store.forget, base.task, first, base.seq, FORGOTTEN_AT_ONCE):
-            gone += some
-        log("reports forgotten", task=task.contract.id, reports=gone)
-        last: bytes | None = b""
-        while last is not None:
-            last = await self._unhurried(self._store.forget_ids, base.task, first, last, IDS_AT_ONCE)
-
-    async def _unhurried(self, work: Callable[..., Found], *arguments: Any) -> Found:
-        """What the store finds; and then it is left to others for some times as long as that took."""
-        start = time.monotonic()
-        found = await self._thread.run(work, *arguments)
-        await asyncio.sleep(FORGETTING_RESTS * (time.monotonic() - start))
-        return found
-
-
-def oldest_kept(contract: Contract, now: float) -> int:
-    """The first day whose reports are kept; a report that may still be sent again is kept, to be told a duplicate."""
-    return int(now - max(contract.retention, permit_seconds(contract))) // DAY
+            base = await self._bases.get()
+            await self._insist("forgetting", self._retention.forget, self._by_number(base.task), base.seq)
 
 
 def _log_end(work: asyncio.Task) -> None:

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from sottovoce.catalogue.task_file import TaskFile
 from sottovoce.protocol import wire
 from sottovoce.protocol.contract import Contract
-from sottovoce.server.web import handlers
+from sottovoce.server.web import handlers, overview, pages
 from sottovoce.server.web.hub import Hub
 from sottovoce.server.web.messages import JSON, json
 from sottovoce.server.web.openapi import document
@@ -69,12 +69,25 @@ ROUTES = (
     Route("POST", f"{TASK}/pause", handlers.pause, "Take no reports for a while", wire.TaskStatus, admin=True),
     Route("POST", f"{TASK}/resume", handlers.resume, "Take reports again", wire.TaskStatus, admin=True),
     Route("POST", f"{TASK}/promote", handlers.promote, "Let an apprentice choose", wire.TaskStatus, admin=True),
+    Route("POST", f"{TASK}/rollback", handlers.roll_back, "Learn no more from what came after so many reports",
+          wire.TaskStatus, takes=(wire.Rollback,), admin=True, others={202: "It has begun; the summary says the rest"}),
     Route("POST", f"{TASK}/warm", handlers.warm, "Consented data, in the clear, before the first report", wire.Kept,
           takes=(wire.WarmRows,), admin=True, problems=("wrong-kind", "too-late", "not-ready")),
     Route("GET", f"{TASK}/admission-key", handlers.admission_key, "What the app signs admission tokens with",
           wire.AdmissionKey, admin=True, problems=("wrong-kind",)),
     Route("GET", f"{TASK}/export", handlers.export, "The contract and the journal, a line each", str, admin=True,
           media=handlers.LINES),
+    Route("POST", f"{TASK}/prediction", pages.predict, "What is expected of it, before its first report",
+          wire.Prediction, takes=(wire.Prediction,), admin=True, problems=("too-late",)),
+    # for the dashboard
+    Route("GET", "/dashboard", pages.file("index.html", pages.HTML), "The dashboard", str, media=pages.HTML),
+    *(Route("GET", f"/dashboard/{name}", pages.file(name, media), "A file of the dashboard", str, media=media)
+      for name, media in pages.FILES.items()),
+    Route("GET", "/v1/overview", pages.lines, "A line for each task", overview.Lines, admin=True),
+    Route("GET", f"{TASK}/overview", pages.overview, "All that the dashboard shows of a task", overview.Overview,
+          admin=True),
+    Route("POST", "/v1/check", pages.check, "Check a task file in TOML; nothing is created", overview.Checked,
+          takes=(overview.TaskText,), admin=True, problems=("bad-task",)),
     # for operators
     Route("GET", "/openapi.json", openapi, "This document", dict),
     Route("GET", "/healthz", handlers.alive, "The process runs", handlers.Alive),

@@ -50,6 +50,8 @@ class LiveTask:
         self.news = News(task=row.number)
         self.prepared = asyncio.Event()
         """Set once there is something to serve, or the learner has failed."""
+        self.answered = asyncio.Event()
+        """Set when the learner has answered a wish to roll back."""
         self.broken = False
         """Did its learner fail?"""
         self.origins = frozenset(learning_of(self.contract).origins)
@@ -154,11 +156,13 @@ class LiveTask:
         """Each report as it would be journalled, or why not."""
         return [self._judge(report, self.state(now), now) for report in reports]
 
-    def count(self, verdict: wire.Verdict, reports: int) -> None:
-        if verdict == "accepted":
-            self.reports += reports
-        elif verdict != "duplicate":
-            self.refused[verdict] += reports
+    def count(self, verdict: wire.Verdict, reports: int) -> bool:
+        """Were they refused?"""
+        if verdict in ("accepted", "duplicate"):
+            self.reports += reports * (verdict == "accepted")
+            return False
+        self.refused[verdict] += reports
+        return True
 
     def warm_reports(self, rows: Sequence[wire.WarmRow], now: float) -> list[Journalled]:
         """Consented data in the clear, as the journal keeps it."""
@@ -195,6 +199,7 @@ class LiveTask:
             changes=published.changes,
             state=news.state,
             unread=news.unread,
+            left_out=news.left_out,
             suspicious=news.suspicious,
             discarding=self.balance.discarding,
             set_aside=self.broken,

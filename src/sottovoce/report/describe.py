@@ -1,22 +1,21 @@
-"""A task in words: what it promises, what it asks for, how far it is, and what was learned."""
+"""A task in words: what it promises, what it costs a person, how far it is, and what is wrong with it."""
 
 from collections.abc import Iterator
 from typing import Any
 
-from sottovoce.admin.remote import Remote
 from sottovoce.catalogue.task import learning_of
+from sottovoce.protocol.budget import Budget
 from sottovoce.protocol.contract import ByModel, Contract
 from sottovoce.protocol.fields import Category
 from sottovoce.protocol.holdout import holdout_of
 from sottovoce.protocol.wire import ArmEstimate, Gain, Summary, TaskStatus
 from sottovoce.report.confidence import half_width
+from sottovoce.report.odds import in_words
 from sottovoce.report.page import cell
 from sottovoce.report.terms import choices, duration, size, values
 
 ERROR = 0.05
 """How often a range of mean rewards may be wrong."""
-ESTIMATE = ("of", "reward", "error", "95 %, at all times", "reports", "share of offers")
-"""What was learned of an action. The range holds at every time at once, however often somebody looks."""
 
 
 def state_of(status: TaskStatus) -> str:
@@ -48,10 +47,22 @@ def facts(contract: Contract, status: TaskStatus, summary: Summary) -> Iterator[
     yield "progress", f"{summary.reports:,} reports of about {learning.horizon:,}, {learned:,} learned from"
     if summary.warm:
         yield "started", f"from {summary.warm:,} public or consented answers, without noise"
+    if summary.left_out:
+        yield "rolled back", f"{summary.left_out:,} reports and rows, which are learned from no more"
     yield "published", f"after {summary.published:,}; every {learning.publish_every:,} reports"
     if summary.changes:
         times = "once" if summary.changes == 1 else f"{summary.changes:,} times"
         yield "changed", f"the learner found a change {times} and started again"
+    yield from alarms(summary)
+    if summary.refused:
+        yield "refused", ", ".join(f"{count:,} {verdict}" for verdict, count in sorted(summary.refused.items()))
+    if summary.done:
+        yield "done", f"recommends {recommended(contract, summary.recommendation)}"
+    yield "digest", status.digest
+
+
+def alarms(summary: Summary) -> Iterator[tuple[str, str]]:
+    """What somebody should look at: pairs of a name and a sentence."""
     if summary.unread:
         yield "unread", f"{summary.unread:,} entries of the journal could not be read; it is learned without them"
     if summary.suspicious:
@@ -61,24 +72,18 @@ def facts(contract: Contract, status: TaskStatus, summary: Summary) -> Iterator[
         yield "discarding", f"{clients} given far more tickets or permits than used; see docs/forgers.md"
     if summary.set_aside:
         yield "set aside", "its learner fails: reports are kept, nothing is learned; the server's log says where"
-    if summary.refused:
-        yield "refused", ", ".join(f"{count:,} {verdict}" for verdict, count in sorted(summary.refused.items()))
-    if summary.done:
-        yield "done", f"recommends {_recommended(contract, summary.recommendation)}"
-    yield "digest", status.digest
 
 
-def learned(contract: Contract, remote: Remote) -> tuple[Summary, list[dict[str, Any]]]:
-    """The summary, and a row for each action or coefficient."""
-    summary = remote.settled(contract.id)
-    if isinstance(contract.offers, ByModel):
-        theta = remote.model(contract).theta.tolist()
-        names = coefficients(contract.offers)
-        return summary, [{"of": name, "worth": worth} for name, worth in zip(names, theta, strict=True)]
-    rows = [
-        (row.action, row.reward, row.error, _range(contract, row), row.reports, row.share) for row in summary.estimates
-    ]
-    return summary, [dict(zip(ESTIMATE, row, strict=True)) for row in rows]
+def costs(contract: Contract) -> Iterator[tuple[str, str]]:
+    """What one person spends at most: pairs of a name and a sentence, with what it means in odds."""
+    gate, limit = contract.gates[0], contract.limit
+    every = {
+        "one report": Budget(gate.epsilon, gate.delta),
+        f"in {limit.window_days} days": Budget(limit.window, limit.lifetime_delta),
+        "ever": Budget(limit.lifetime, limit.lifetime_delta),
+    }
+    for name, spent in every.items():
+        yield name, f"epsilon {spent.epsilon:g} at most: {in_words(spent)}"
 
 
 def gain_words(gain: Gain) -> str:
@@ -99,17 +104,17 @@ def gain_words(gain: Gain) -> str:
     return f"{means}; {found}; from {gain.choice_reports:,.0f} and {gain.baseline_reports:,.0f} reports"
 
 
-def _range(contract: Contract, row: ArmEstimate) -> str | None:
-    """Where the mean reward of an action lies.
+def range_of(contract: Contract, row: ArmEstimate, error: float = ERROR) -> tuple[float, float] | None:
+    """Where the mean reward of an action lies, at every time at once but for `error`.
 
     None where nothing was heard, for Laplace noise, which is not sub-Gaussian, and where means change with time.
     """
     drifts = learning_of(contract).tuning.get("drift", "none") != "none"
     if row.reward is None or not row.error or contract.mechanism == "laplace" or drifts:
         return None
-    half = half_width(row.reports, row.error**2 * row.reports, ERROR)
-    ends = [min(max(end, contract.reward.low), contract.reward.high) for end in (row.reward - half, row.reward + half)]
-    return " to ".join(cell(end) for end in ends)
+    half = half_width(row.reports, row.error**2 * row.reports, error)
+    low, high = (min(max(e, contract.reward.low), contract.reward.high) for e in (row.reward - half, row.reward + half))
+    return low, high
 
 
 def coefficients(offers: ByModel) -> list[str]:
@@ -130,7 +135,8 @@ def _held_out(contract: Contract) -> str:
     return ""
 
 
-def _recommended(contract: Contract, recommendation: Any) -> str:
+def recommended(contract: Contract, recommendation: Any) -> str:
+    """The actions that a learner recommends, by name."""
     names = contract.offers.actions
     arms = recommendation if isinstance(recommendation, list) else [recommendation]
     return ", ".join(names[arm] if names else f"{arm}" for arm in arms)

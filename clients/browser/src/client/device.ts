@@ -1,0 +1,295 @@
+/**
+ * One person's device in a browser: it chooses locally, observes, and sends one private report per decision.
+ *
+ * Order of work for a report: pay (when the decision is made); draw, keep the report and forget the raw data; send. Each
+ * is a transaction of its own, and the next one begins when it has ended.
+ *
+ * Why nobody gets two draws of one datum, whatever dies when: a draw is made inside the transaction that takes the
+ * decision away and puts its report into the outbox, and only what is in the outbox is sent. Transactions of all tabs
+ * come one after another, so of two tabs one finds the decision gone. A page that dies before the transaction has ended
+ * leaves the decision as it was; what it may have drawn was in its memory alone, and is gone with it. A page that dies
+ * afterwards leaves the bytes, which are sent again and which the server counts once. The transaction is strict: the
+ * report is on the disk before it can be sent, so not even the loss of power brings the decision back.
+ *
+ * A device in Python writes a claim before it draws, and gives the report up if it dies in between. A page is killed all
+ * the time, and most of all by the click that is observed: reports of those who click would be lost more often, and
+ * whether a report leaves would depend on what was observed. Here a page that is killed loses the reward, and the report
+ * leaves all the same, with the default.
+ *
+ * Whether, when and with what length a report leaves depends on the decision and on chance, never on what was observed:
+ * unobserved decisions report the default reward, bad input too, and every report waits for the decision's deadline.
+ */
+
+import { SYSTEM } from "../privacy/entropy.js";
+import { toText } from "../protocol/codec.js";
+import { NAME, type Contract } from "../protocol/contract.js";
+import { ConfigurationError } from "../protocol/errors.js";
+import { nameOf, NOT_OBSERVED, type Decision } from "./answers.js";
+import { byModel, byTicket, nextTicket, type Made } from "./choosing.js";
+import { set, warn, type Core } from "./core.js";
+import { asking } from "./http.js";
+import { changed, join, share } from "./joining.js";
+import { Account, limitsOf, type Balance } from "./ledger.js";
+import { askStatus, attempt, catchUp, deliver, leave, renew } from "./network.js";
+import type { Choice, Chosen, Given, Options, Sent, Waiting } from "./options.js";
+import { affords, balanceOf, promise, type Subject } from "./paying.js";
+import { AHEAD, fetchAhead, missing, takeTicket } from "./permits.js";
+import { report } from "./reporting.js";
+import { withdraw, type Entry, type Joined } from "./vault.js";
+
+const NO_STORAGE = "this page has no storage or no Web Locks (they need https), so nothing is reported";
+
+/**
+ * A task joined by one owner. Events: "model" when there is a newer model, "state" when the task is opened or paused, gets
+ * another mode or contract or a recommendation, or the person has opted in or out.
+ *
+ * `choose` does not wait for the network once there is an offer, `chooseNow` waits for nothing. Several tabs may have the
+ * same task open: what is kept is shared.
+ */
+export class Device extends EventTarget {
+  readonly #core: Core;
+  readonly #strict: boolean;
+  /** Choices that are being written down. */
+  readonly #recording = new Map<string, Promise<Decision>>();
+  readonly #listening = new AbortController();
+  /** What `start` began last; nothing after `stop`. */
+  #running: object | undefined;
+
+  private constructor(core: Omit<Core, "changed">, strict = false) {
+    super();
+    const news = (before: Joined) => {
+      const { row } = this.#core;
+      if (stateOf(before) !== stateOf(row)) this.dispatchEvent(new Event("state"));
+      if (before.newest !== row.newest) this.dispatchEvent(new Event("model"));
+    };
+    this.#core = { ...core, changed: news };
+    this.#strict = strict;
+  }
+
+  /** Join a task, or go on with it. Raises where its contract is refused, or was never seen and cannot be had. */
+  static async open(server: string, task: string, options: Options = {}): Promise<Device> {
+    if (!NAME.test(task)) {
+      throw new ConfigurationError(`a task's id has lower-case letters, digits and dashes, got "${task}"`);
+    }
+    server = server.replace(/\/+$/, "");
+    const { storage = "sottovoce", entropy = SYSTEM, now = () => Date.now() / 1000, admission, epsilon } = options;
+    const limits = limitsOf(options.limits);
+    const ask = asking(options.fetch ?? ((...given) => fetch(...given)), server, task);
+    const joined = `${server} ${task}`;
+    let device: Device | undefined;
+    const { vault, tabs } = await share(storage, joined, () => device && catchUp(device.#core).catch(warn));
+    try {
+      const [terms, row] = await join(vault, ask, joined, task, limits, epsilon, now());
+      const { limit, extensions, offers } = terms.contract;
+      if (!admission && "admission" in extensions) {
+        throw new ConfigurationError(
+          `task "${task}" admits people whom its app knows: the option admission gets their tokens`,
+        );
+      }
+      const account = new Account(limits, limit);
+      const held = { model: undefined, kept: undefined, lastOffer: undefined, outgoing: [], tickets: [], last: 0 };
+      const wanted = offers.kind === "model" ? AHEAD : 0;
+      const opened = new Device(
+        { terms, account, ask, entropy, admission, now, vault, tabs, row, wanted, ...held },
+        options.strict,
+      );
+      await opened.#arrive();
+      return (device = opened);
+    } catch (error) {
+      tabs?.close();
+      vault?.close();
+      throw error;
+    }
+  }
+
+  /** What this device has agreed to. */
+  get contract(): Contract {
+    return this.#core.terms.contract;
+  }
+
+  // --- choosing ------------------------------------------------------------------------------------------------------
+
+  /**
+   * An action for this person. While the task is an apprentice the app's own choice, `baseline`, is shown and reported
+   * about. Without budget, consent or storage the choice is made all the same, and nothing will be sent.
+   */
+  async choose(fields?: Given, chosen?: Chosen): Promise<Decision> {
+    const core = this.#core;
+    if (this.contract.offers.kind === "tickets") {
+      const ticket = takeTicket(core) ?? (await this.#alone("in", () => nextTicket(core)));
+      return this.#chosen(byTicket(core, ticket)).recorded;
+    }
+    if (!core.model) await this.#alone("in", () => attempt(core, () => askStatus(core)));
+    return this.chooseNow(fields, chosen).recorded;
+  }
+
+  /** The same without waiting, from what this tab has in memory; see `prefetch`. */
+  chooseNow(fields?: Given, { baseline = 0 }: Chosen = {}): Choice {
+    const core = this.#core;
+    const { kind } = this.contract.offers;
+    return this.#chosen(
+      kind === "model" ? byModel(core, this.#strict, fields, baseline) : byTicket(core, takeTicket(core)),
+    );
+  }
+
+  /**
+   * Keep so many tickets or permits ready (now, and at every `send`). With tickets `choose` then need not wait for the
+   * server. A decision without a permit is not reported; by default two are kept. Many permits fetched at once tell the
+   * server that their reports come from one device.
+   */
+  async prefetch(number: number): Promise<void> {
+    const core = this.#core;
+    core.wanted = number;
+    await this.#alone("in", async () => {
+      const lacking = await missing(core);
+      if (lacking && (await affords(core))) await attempt(core, () => fetchAhead(core, lacking));
+    });
+  }
+
+  /** The choice, which is written down right after. Without a subject there is nothing to report. */
+  #chosen([action, problem, subject]: Made): Choice {
+    const id = toText(this.#core.entropy.octets(12));
+    const made = { id, action, name: nameOf(this.contract.offers, action), problem };
+    const recorded = this.#record(made, this.#core.now(), subject).finally(() => this.#recording.delete(id));
+    this.#recording.set(id, recorded);
+    return { ...made, recorded };
+  }
+
+  async #record(made: Omit<Decision, "reported">, at: number, subject: Subject | undefined): Promise<Decision> {
+    const { vault, tabs } = this.#core;
+    let reason = vault ? "" : NO_STORAGE;
+    try {
+      const tab = await tabs?.id();
+      if (vault && subject)
+        reason = await vault.transact((tables) => promise(this.#core, tables, made.id, at, tab!, subject));
+    } catch (error) {
+      reason = `the decision could not be written down: ${error}`;
+    }
+    return { ...made, reported: !!subject && !reason, problem: made.problem || reason };
+  }
+
+  // --- observing and sending -----------------------------------------------------------------------------------------
+
+  /**
+   * How it went: a number in the task's units, or one per point where several were tried. Larger is better.
+   *
+   * True if this reward will be reported; false if the decision is without a report or not known here, was observed
+   * before, or its deadline has passed. What lies outside the declared range is clipped, what is no number becomes the
+   * default.
+   */
+  async observe(id: string, reward: unknown): Promise<boolean> {
+    await this.#recording.get(id);
+    const drawn = await this.#core.vault?.transact((tables) => report(this.#core, tables, id, reward), "strict");
+    if (drawn) this.#core.outgoing.push(drawn.row);
+    return !!drawn && !drawn.late;
+  }
+
+  /** Report the default for overdue decisions, send what is due, look for a newer model. Never raises for the net. */
+  async send(): Promise<Sent> {
+    const core = this.#core;
+    let [acknowledged, refused] = [0, 0];
+    if (core.vault) {
+      const before = core.now() - this.contract.reward.wait;
+      for (const { id, at } of await core.vault.transact((tables) => tables.of("decisions"))) {
+        if (at < before) await this.observe(id, NOT_OBSERVED).catch(warn);
+      }
+      [acknowledged, refused] = await this.#alone("out", () => deliver(core));
+    }
+    await this.#alone("in", async () => {
+      await catchUp(core);
+      await renew(core, await affords(core));
+    });
+    return { acknowledged, refused, waiting: core.outgoing.length };
+  }
+
+  // --- the owner -----------------------------------------------------------------------------------------------------
+
+  /** Exactly what will leave this device, what it cost and when it is due. */
+  async outbox(): Promise<Waiting[]> {
+    const [rows, paid] = (await this.#core.vault?.transact(async (tables) => [
+      await tables.of("outbox"),
+      await tables.of("ledger"),
+    ])) ?? [[], []];
+    return rows.map(({ report, entry, due }) => {
+      const { epsilon, delta } = paid.find(({ id }) => id === entry)!;
+      return { report: JSON.parse(report), epsilon, delta, due };
+    });
+  }
+
+  /** Every report that was paid for, and what became of it. */
+  async ledger(): Promise<Entry[]> {
+    return (await this.#core.vault?.transact((tables) => tables.of("ledger"))) ?? [];
+  }
+
+  /** What was spent and what is left. */
+  balance(): Promise<Balance> {
+    return balanceOf(this.#core);
+  }
+
+  /** Withdraw what has not left, in all tabs, and report nothing more. Choosing goes on; what was spent stays spent. */
+  async optOut(): Promise<void> {
+    this.#core.outgoing = [];
+    await set(this.#core, { optedOut: true }, (tables) => withdraw(tables, "withdrawn"));
+  }
+
+  /** Report again, on the old ledger. */
+  optIn(): Promise<void> {
+    return set(this.#core, { optedOut: false });
+  }
+
+  // --- the page ------------------------------------------------------------------------------------------------------
+
+  /** Call `send` every so many seconds. One tab at a time sends. What it raises is logged; the next call comes. */
+  start(seconds = 15): void {
+    const mine = (this.#running = {});
+    const again = (): unknown =>
+      this.#running === mine &&
+      this.send()
+        .catch(warn)
+        .finally(() => setTimeout(again, 1000 * seconds));
+    again();
+  }
+
+  /** What waits stays in the outbox. */
+  stop(): void {
+    this.#running = undefined;
+  }
+
+  close(): void {
+    this.stop();
+    this.#listening.abort();
+    this.#core.tabs?.close();
+    this.#core.vault?.close();
+  }
+
+  /** A page is shown: see what other pages have left, and what is new. */
+  async #arrive(): Promise<void> {
+    const core = this.#core;
+    const { tabs } = core;
+    await this.#alone("in", async () => {
+      await catchUp(core);
+      await renew(core, false);
+      if (core.row.changed) throw changed(this.contract.id);
+      const first = core.row.nextPermit < 0 && (await affords(core)) && (await missing(core));
+      if (first) await attempt(core, () => fetchAhead(core, 1)); // the others come later, at random times
+    });
+    const on = (type: string, heard: (event: Event) => unknown) =>
+      globalThis.addEventListener?.(type, heard, { signal: this.#listening.signal, capture: true });
+    on("visibilitychange", () => document.hidden && leave(core));
+    on("pagehide", () => {
+      leave(core);
+      tabs?.leave();
+      core.tickets = []; // the others may have them
+    });
+    on("pageshow", (event) => (event as PageTransitionEvent).persisted && tabs?.arrive());
+  }
+
+  #alone<T>(what: string, work: () => Promise<T>): Promise<T> {
+    return this.#core.tabs?.alone(what, work) ?? work();
+  }
+}
+
+/** What an app may want to know when it changes. */
+function stateOf({ mode, open, optedOut, changed, recommendation }: Joined): string {
+  return JSON.stringify([mode, open, optedOut, changed, recommendation]);
+}

@@ -1,0 +1,84 @@
+/** How a task is joined: from then on it is this contract or none. */
+
+import { ConfigurationError, ContractChanged, ContractRefused, Unreachable } from "../protocol/errors.js";
+import { digestOf } from "../protocol/contract.js";
+import type { Ask } from "./http.js";
+import type { Limits } from "./ledger.js";
+import { openTabs, type Tabs } from "./tabs.js";
+import { accept, expired, type Terms } from "./terms.js";
+import { openVault, type Joined, type Vault } from "./vault.js";
+
+/** Bytes. */
+const LARGEST_CONTRACT = 2 ** 20;
+
+const NEW: Omit<Joined, "joined" | "contract"> = {
+  mode: "live",
+  open: true,
+  optedOut: false,
+  changed: false,
+  newest: "",
+  askAgain: 0,
+  nextPermit: -1,
+  failures: 0,
+  until: 0,
+};
+
+/** What tabs share; nothing where the browser does not allow it. */
+export async function share(
+  storage: string,
+  joined: string,
+  heard: () => void,
+): Promise<{ vault?: Vault; tabs?: Tabs }> {
+  let vault: Vault | undefined;
+  try {
+    vault = await openVault(storage, joined);
+    return { vault, tabs: await openTabs(`${storage} ${joined} `, heard) };
+  } catch {
+    vault?.close();
+    return {};
+  }
+}
+
+/** The terms on which a task is joined, and what is known of it. A contract that was pinned is not fetched again. */
+export async function join(
+  vault: Vault | undefined,
+  ask: Ask,
+  joined: string,
+  task: string,
+  limits: Limits,
+  epsilon: number | undefined,
+  now: number,
+): Promise<[Terms, Joined]> {
+  const pinned = await vault?.transact((tables) => tables.get("tasks", joined));
+  if (pinned) return [accept(pinned.contract, task, limits, epsilon), pinned];
+  const contract = await served(ask, task);
+  const terms = accept(contract, task, limits, epsilon);
+  if (expired(terms.contract, now)) throw new ContractRefused(`task "${task}" expired on ${terms.contract.expires}`);
+  const row: Joined = { ...NEW, joined, contract };
+  const first = await vault?.transact(async (tables) => {
+    const other = await tables.get("tasks", joined); // another tab may have joined meanwhile
+    if (!other) await tables.put("tasks", row);
+    return other;
+  }, "strict");
+  if (first && digestOf(first.contract) !== terms.digest) throw changed(task);
+  return [terms, first ?? row];
+}
+
+export function changed(task: string): ContractChanged {
+  return new ContractChanged(`the server has another contract for "${task}" than the one this device joined: refused`);
+}
+
+/** The contract as it is served now. */
+async function served(ask: Ask, task: string): Promise<Uint8Array> {
+  const words = `the contract of "${task}" cannot be had`;
+  const { status, body } = await ask("/contract").catch((error: Error) => {
+    throw new Unreachable(
+      `${words}: ${error.message}; the server does not answer, or no task file names this page's origin`,
+    );
+  });
+  if (status === 404) throw new ConfigurationError(`the server knows no task "${task}"`);
+  if (status !== 200) throw new Unreachable(`${words}: status ${status}`);
+  if (body.length > LARGEST_CONTRACT)
+    throw new ContractRefused(`the contract of "${task}" has ${body.length} bytes: refused`);
+  return body;
+}

@@ -1,0 +1,72 @@
+/** A decision is paid for when it is made: whether it is reported can then not depend on what comes of it. */
+
+import type { Answered } from "./answers.js";
+import type { Core } from "./core.js";
+import type { Balance } from "./ledger.js";
+import { neededUntil } from "./permits.js";
+import { expired } from "./terms.js";
+import { valid, type Held, type Kept, type Tables } from "./vault.js";
+
+/** What a report will be about: the chosen features and their model, or a ticket and its action. */
+export interface Subject {
+  readonly raw: Answered["raw"];
+  readonly model?: Kept;
+  readonly ticket?: Held;
+}
+
+/** Promise a report and pay for it, in one transaction; or the reason why there will be none. */
+export async function promise(
+  core: Core,
+  tables: Tables,
+  id: string,
+  at: number,
+  tab: string,
+  { raw, model, ticket }: Subject,
+): Promise<string> {
+  const { terms, account, row } = core;
+  const { gate, mechanism, contract } = terms;
+  const { joined } = row;
+  if (ticket) {
+    if ((await tables.get("permits", ticket.id!))?.tab !== tab) return "another tab has used this ticket";
+    await tables.remove("permits", ticket.id!); // also if nothing is reported: its action was shown
+  }
+  const { optedOut, changed, open } = (await tables.get("tasks", joined))!;
+  if (optedOut) return "the person has opted out";
+  if (changed) return "the server has another contract now";
+  if (!open || expired(contract, at)) return "the task takes no reports now";
+  await enter(core, tables);
+  if (!account.affords(mechanism, at)) return "the budget is spent";
+  const held = ticket ?? (await valid(tables, neededUntil(core, at)))[0];
+  if (!held) return "there is no permit at hand, so nothing is reported";
+  if (!ticket) await tables.remove("permits", held.id!);
+  if (model) await tables.put("models", model); // another tab may have thrown it away meanwhile
+  const { permit, nonce } = held;
+  const paid = { joined, ...mechanism.budget, cost: mechanism.cost(), hour: account.hour(at), fate: "promised" };
+  const entry = await tables.put("ledger", paid);
+  const version = model?.version ?? "";
+  await tables.put("decisions", { id, joined, entry, at, gate, permit, nonce, version, raw });
+  return "";
+}
+
+/** Is there storage, the contract that was joined, and budget for one more report? */
+export async function affords(core: Core): Promise<boolean> {
+  const { vault, row, account, terms } = core;
+  await vault?.transact((tables) => enter(core, tables));
+  return !!vault && !row.changed && account.affords(terms.mechanism, core.now());
+}
+
+/** For the owner to see. Without storage there will be no reports. */
+export async function balanceOf(core: Core): Promise<Balance> {
+  const { vault, account, terms } = core;
+  await vault?.transact((tables) => enter(core, tables));
+  const balance = account.balance(terms.mechanism, core.now());
+  return vault ? balance : { ...balance, reportsLeft: 0 };
+}
+
+/** Entries are only added, so each is read once. */
+async function enter(core: Core, tables: Tables): Promise<void> {
+  for (const { id, joined, cost, hour } of await tables.after("ledger", core.last)) {
+    core.last = id!;
+    core.account.enter(cost, hour, joined === core.row.joined);
+  }
+}

@@ -1,0 +1,127 @@
+/**
+ * Permits and tickets as a device holds them: fetched ahead, used oldest first, each for one report.
+ *
+ * A permit is fetched with a request of its own, at a time that has nothing to do with a decision. When its report comes
+ * the server can recognise it, and so know when it was fetched. A ticket names the action, so a tab that is to choose
+ * without waiting has its own, in memory; when it is closed the others may have them.
+ */
+
+import { fromText, toText } from "../protocol/codec.js";
+import { WireError } from "../protocol/errors.js";
+import { commitmentOf, NONCE_BYTES } from "../protocol/permits.js";
+import { problemFrom } from "../protocol/problems.js";
+import {
+  ADMISSION,
+  commitmentsBody,
+  LARGEST_OFFERS,
+  offers as wireOffers,
+  permits as wirePermits,
+} from "../protocol/wire.js";
+import { set, type Core } from "./core.js";
+import { good, read, type Answer } from "./http.js";
+import { actionFrom, recommendationFrom } from "./terms.js";
+import { valid, type Held, type Joined } from "./vault.js";
+
+/** Permits that a device keeps ready. */
+export const AHEAD = 2;
+/** One that is missing is fetched after up to so many seconds, at random. */
+const PAUSE = 600;
+/** Characters of a permit; a ticket has the memo of its offer in it. */
+const LONGEST = 4096;
+
+/** A permit must be valid when its report is due at the latest; a ticket, when its action is chosen. */
+export function neededUntil({ terms }: Core, now: number): number {
+  const { offers, reward, delay } = terms.contract;
+  return now + (offers.kind === "model" ? reward.wait + delay : 0);
+}
+
+/** The oldest ticket of this tab, which nobody else will use. */
+export function takeTicket(core: Core): Held | undefined {
+  core.tickets = core.tickets.filter((one) => one.expires > core.now());
+  return core.tickets.shift();
+}
+
+/** How many can be used by a decision that is made now. Tickets that no other tab has become this tab's. */
+export async function left(core: Core): Promise<number> {
+  const { vault, tabs, terms } = core;
+  if (!vault || !tabs) return core.tickets.length;
+  const [tab, living] = [await tabs.id(), await tabs.living()];
+  return vault.transact(async (tables) => {
+    const held = await valid(tables, neededUntil(core, core.now()));
+    if (terms.contract.offers.kind === "model") return held.length;
+    core.tickets = held.filter((one) => one.tab === tab || !living.includes(one.tab)).slice(0, core.wanted || 1);
+    for (const one of core.tickets) await tables.put("permits", { ...one, tab });
+    return core.tickets.length;
+  });
+}
+
+/** How many to fetch; none while nothing may be reported. */
+export async function missing(core: Core): Promise<number> {
+  const { optedOut, open, changed, recommendation } = core.row;
+  const silent = optedOut || !open || changed || recommendation !== undefined;
+  return silent ? 0 : Math.max(0, core.wanted - (await left(core)));
+}
+
+/** How many to fetch now: all tickets that are missing, but one permit, after a random pause. */
+export async function dueNow(core: Core): Promise<number> {
+  const number = await missing(core);
+  if (core.terms.contract.offers.kind === "tickets" || !number) return number;
+  const now = core.now();
+  const { nextPermit } = core.row;
+  if (nextPermit <= 0 || nextPermit > now + PAUSE) {
+    await set(core, { nextPermit: now + core.entropy.below(1000 * PAUSE) / 1000 });
+  }
+  return now < core.row.nextPermit ? 0 : 1;
+}
+
+/** So many tickets, or permits one by one; raises when that fails. */
+export async function fetchAhead(core: Core, number: number): Promise<void> {
+  const { offers } = core.terms.contract;
+  if (offers.kind === "model") {
+    for (; number > 0; number--) {
+      const [[nonce], answer] = await commit(core, "/permits", 1);
+      const [found] = read(answer, wirePermits).permits;
+      if (found) await keep(core, [await heldOf(core, found.permit, nonce!, found.expires)], { nextPermit: 0 });
+    }
+    return;
+  }
+  const [nonces, answer] = await commit(core, "/offers", Math.min(number, LARGEST_OFFERS));
+  const found = read(answer, wireOffers);
+  const held: Held[] = [];
+  for (const [i, { ticket, action, expires }] of found.offers.slice(0, nonces.length).entries()) {
+    const offered = actionFrom(action, offers, core.terms.mechanism.domain.size);
+    held.push({ ...(await heldOf(core, ticket, nonces[i]!, expires)), action: offered });
+  }
+  const known = found.done && { recommendation: recommendationFrom(found.recommendation, offers) };
+  await keep(core, held, { open: true, ...known });
+  core.tickets.push(...held);
+}
+
+/** New nonces, and the answer to a request with their commitments. */
+async function commit(core: Core, route: string, number: number): Promise<[Uint8Array[], Answer]> {
+  const nonces = Array.from({ length: number }, () => core.entropy.octets(NONCE_BYTES));
+  const body = commitmentsBody(nonces.map((nonce) => toText(commitmentOf(nonce))));
+  const answer = await core.ask(route, { body, headers: await tokenFor(core, number) });
+  if (problemFrom(answer.body) === "task-paused") await set(core, { open: false });
+  return [nonces, good(answer)];
+}
+
+/** The header of a request that must be admitted. If the app's function fails, nothing is asked for. */
+async function tokenFor({ admission, terms }: Core, number: number): Promise<Record<string, string>> {
+  if (!admission || !("admission" in terms.contract.extensions)) return {};
+  const token = await admission(number);
+  fromText(token); // nothing else may become a header
+  return { [ADMISSION]: token };
+}
+
+async function heldOf(core: Core, permit: string, nonce: Uint8Array, expires: number): Promise<Held> {
+  if (permit.length > LONGEST) throw new WireError(`a permit of ${permit.length} characters`);
+  fromText(permit);
+  return { joined: core.row.joined, permit, nonce: toText(nonce), expires, tab: (await core.tabs?.id()) ?? "" };
+}
+
+async function keep(core: Core, held: Held[], changes: Partial<Joined>): Promise<void> {
+  await set(core, changes, async (tables) => {
+    for (const one of held) one.id = await tables.put("permits", one);
+  });
+}
