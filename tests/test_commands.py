@@ -19,6 +19,7 @@ import pytest
 from catalogue import made_up_ratings
 from manual import FOLLOWED, OWN_TEST, PAGES, ROOT, Block, assert_alike, blocks, listed
 from sottovoce.cli import main
+from sottovoce.lab.study.cells import Cell
 
 STUDY = {"--rounds": "20", "--seeds": "2", "--epsilon": "1"}
 SMALLER: dict[str, dict[str, str | None]] = {
@@ -34,11 +35,12 @@ SMALLER: dict[str, dict[str, str | None]] = {
     "reproduce movielens": STUDY,
     "reproduce movielens --replay": {},
     "reproduce movielens --apart": {"--rounds": "20"},
-    "reproduce table1": {"--quick": None, "--row": "one-point-convex"},
+    "reproduce table1": {"--quick": None, "--row": "one-point-convex", "--json": "table1.json"},
 }
 """What is put in place of an option, or added, so that a command ends in a second or two; None leaves an option out.
 The longest beginning that fits counts. A command whose beginning is not here is typed as it stands. Two
-commands that are the same when smaller run once."""
+commands that are the same when smaller run once. Of a study only the learner and uniform play are run; its published
+form and no privacy are in tests/conformance."""
 
 SMALL_FILES = {
     r"^(rounds|horizon) = .*$": r"\1 = 20",
@@ -133,11 +135,19 @@ def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(ratings, "_in_recbole", lambda: data)
     monkeypatch.setattr(ratings, "_recbole", lambda: "nothing real")
     small_tables(monkeypatch)
+    studies = importlib.import_module("sottovoce.cli.simulate")
+    whole = studies.run
+    few = lambda study, cells, *others, **options: whole(study, [*filter(needed, cells)], *others, **options)  # noqa: E731
+    monkeypatch.setattr(studies, "run", few)
     audit, here = (importlib.import_module(f"sottovoce.lab.audit.{name}") for name in ("run", "processes"))
     monkeypatch.setattr(audit, "draw_afresh", here.draw)  # a hundred processes: tests/privacy/test_audit.py has them
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
     return tmp_path
+
+
+def needed(cell: Cell) -> bool:
+    return cell.role in ("chosen", "uniform")
 
 
 def small_tables(monkeypatch: pytest.MonkeyPatch) -> None:
