@@ -209,3 +209,24 @@ test("an app hears of a new model and of the task's state, and of nothing else",
   assert.deepEqual(await page.evaluate(() => heard), ["model", "state"]);
   await context.close();
 });
+
+test("in a holdout the coin says what is shown and reported, and no report says which it is", async () => {
+  const task = await model({ holdout: { share: 0.25 } });
+  const { context, bodies } = await person();
+  const page = await opened(context, task);
+  await page.evaluate(() => device.prefetch(16));
+  const own = await page.evaluate(async (person) => {
+    let own = 0;
+    for (let i = 0; i < 16; i++) {
+      const decision = await device.choose(person, { baseline: "b" });
+      own += decision.name === "b";
+      if (!decision.reported) throw new Error(decision.problem);
+      await device.observe(decision.id, 1);
+    }
+    return own;
+  }, PERSON);
+  assert.equal((await sentAfter(page, 2 * HOUR)).acknowledged, 16); // the server judges each by its coin
+  assert.equal(new Set(bodies().map((body) => body.length)).size, 1);
+  assert(own > 0, "the app's own choice was never shown: one chance in 65,000");
+  await context.close();
+});

@@ -13,7 +13,7 @@ const { outputFiles } = await build({
   alias: {
     app: path("../../../examples/openfeature/web/main.js"),
     "sottovoce/openfeature": path("../dist/openfeature.js"),
-    "@openfeature/web-sdk": path("../node_modules/@openfeature/web-sdk"),
+    "@openfeature/web-sdk": path("../node_modules/@openfeature/web-sdk/dist/esm/index.js"),
   },
   bundle: true,
   format: "esm",
@@ -59,9 +59,10 @@ test("three hundred visitors teach a flag", async () => {
         const { button, bought } = await of.visit(server, task, options({ storage: `person ${person}`, every: 0.02 }));
         if (Math.random() < buys[button.variant]) bought();
         names.push(button.variant);
-        later += 2 * 3600; // its report is due
+        later = 2 * 3600; // its report is due
         while (sent <= person) await new Promise((done) => setTimeout(done, 5));
         await of.OpenFeature.clearProviders();
+        later = 0;
       }
       return names;
     },

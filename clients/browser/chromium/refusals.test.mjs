@@ -75,8 +75,11 @@ test("a page of an origin that the task does not name gets nothing", async () =>
 
 test("a task that asks for what this device does not know is refused", async () => {
   const { context } = await person();
-  const task = await model({ holdout: { share: 0.1 } });
-  await assert.rejects(opened(context, task), /ContractRefused.*its extensions cannot be/);
+  await context.route("**/contract", async (route) => {
+    const contract = await (await route.fetch()).json();
+    await route.fulfill({ json: { ...contract, extensions: { later: true } } });
+  });
+  await assert.rejects(opened(context, await model()), /ContractRefused.*its extensions cannot be/);
   await context.close();
 });
 

@@ -121,7 +121,7 @@ class Settled:
 
 
 class Band(NamedTuple):
-    """The central 99 % of single simulated runs, after so many rounds each."""
+    """Between which regrets single simulated runs are, after so many rounds each."""
 
     rounds: NDArray[np.int64]
     low: NDArray[np.float64]
@@ -133,12 +133,14 @@ class Band(NamedTuple):
         return bool(self.low[-1] <= regret <= self.high[-1])
 
 
-def band_of(contract: Contract, world: Any, people: int, *, seeds: int = 256, seed: int = 1) -> Band:
-    """Runs of so many people in this very world, with models published as the server does and no delay."""
+def band_of(
+    contract: Contract, world: Any, people: int, *, seeds: int = 256, seed: int = 1, central: float = 0.99
+) -> Band:
+    """The central part of runs of so many people in this world, with models published as the server does, no delay."""
     learner, user, mechanism = halves(task_of(contract))
     here, every = Settled(world=world), learning_of(contract).publish_every
     trace = simulate(
         learner, user, here, rounds=people, mechanism=mechanism, seeds=seeds, seed=seed, publish_every=every
     )
-    low, high = np.quantile(trace.regret, [0.005, 0.995], axis=0)
+    low, high = np.quantile(trace.regret, [(1 - central) / 2, (1 + central) / 2], axis=0)
     return Band(trace.rounds, low, trace.regret.mean(axis=0), high)

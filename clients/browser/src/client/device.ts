@@ -251,7 +251,7 @@ export class Device extends EventTarget {
     const again = (): unknown =>
       this.#running === mine &&
       this.send()
-        .catch(warn)
+        .catch((error) => this.#running === mine && warn(error)) // what is closed meanwhile may fail
         .finally(() => setTimeout(again, 1000 * seconds));
     again();
   }

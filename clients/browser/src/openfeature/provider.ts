@@ -27,6 +27,7 @@ export interface ProviderOptions extends Options {
 }
 
 const RETRY = 60_000; // milliseconds
+const TICKETS = 2; // at hand, because evaluating does not wait
 
 export class SottovoceProvider implements Provider {
   readonly metadata = { name: "sottovoce" } as const;
@@ -103,6 +104,7 @@ export class SottovoceProvider implements Provider {
       missing.map(async ([key, { task = key, values = {} }]) => {
         try {
           const device = await Device.open(this.server, task, this.options);
+          if (device.contract.offers.kind === "tickets") await device.prefetch(TICKETS);
           this.add(key, new Flag(device, values, this.options.now ?? (() => Date.now() / 1000)));
         } catch (error) {
           problems.push((error as Error).message);
