@@ -73,6 +73,13 @@ test("a page of an origin that the task does not name gets nothing", async () =>
   await context.close();
 });
 
+test("a task that asks for what this device does not know is refused", async () => {
+  const { context } = await person();
+  const task = await model({ holdout: { share: 0.1 } });
+  await assert.rejects(opened(context, task), /ContractRefused.*its extensions cannot be/);
+  await context.close();
+});
+
 test("the owner's limits hold whatever the task asks for", async () => {
   const { context } = await person();
   const task = await arms({ privacy: { epsilon: 2.0, lifetime: 20.0 } });

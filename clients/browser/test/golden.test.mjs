@@ -9,6 +9,8 @@ import { domainFrom } from "../build/privacy/domains/index.js";
 import { privatise } from "../build/privacy/drawing.js";
 import { mechanismFrom } from "../build/privacy/mechanisms.js";
 import { fromText, toHex, toText } from "../build/protocol/codec.js";
+import { toUnit } from "../build/protocol/contract.js";
+import { purposeOf } from "../build/protocol/holdout.js";
 import { coinOf, commitmentOf } from "../build/protocol/permits.js";
 
 const byHand = (name) => JSON.parse(readFileSync(new URL(name, FOLDER), "utf8"));
@@ -64,5 +66,27 @@ for (const { what, nonce, commitment, permit, coin, candidates } of byHand("perm
     const [first, , second] = candidates;
     assert.deepEqual([...pair(fromHex(coin), 0, first.length)], first);
     assert.deepEqual([...pair(fromHex(coin), 1, first.length)], second);
+  });
+}
+
+test("coins on both sides of every limit of a holdout, written down by hand", () => {
+  for (const { coin, share, purpose } of byHand("holdout.json").purposes) {
+    assert.equal(purposeOf(fromHex(coin), Number(share)), purpose);
+  }
+});
+
+for (const { what, permit, nonce, coin, share, purpose, ...report } of byHand("holdout.json").reports) {
+  if (purpose === "learning") continue;
+  test(`reports that measure, written down by hand: ${what}`, () => {
+    const { unit_low: low, unit_high: high } = report.reward;
+    const found = coinOf(fromText(permit), fromText(nonce));
+    assert.deepEqual([toHex(found), purposeOf(found, Number(share))], [coin, purpose]);
+    const domain = domainFrom({ kind: "interval", low, high });
+    const built = mechanismFrom("levels", domain, { epsilon: report.epsilon, delta: 0 }, report.numbers);
+    const message = domain.embed(toUnit(report.reward, report.observed));
+    assert.deepEqual(message, report.message);
+    const drawn = privatise(built, message, written(bytesOfScript(report.entropy)), found);
+    const padded = [...drawn, ...Array(report.report_size - drawn.length).fill(0)];
+    assert.equal(toText(Uint8Array.from(padded)), report.payload);
   });
 }

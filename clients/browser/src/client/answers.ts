@@ -13,7 +13,7 @@ import type { Model } from "../protocol/offers.js";
 import type { Report } from "../protocol/wire.js";
 import { features } from "../users/fields.js";
 import type { Action } from "../users/index.js";
-import type { Terms } from "./terms.js";
+import { purposeFor, type Terms } from "./terms.js";
 
 /** No reward came in time. */
 export const NOT_OBSERVED = Symbol();
@@ -76,16 +76,19 @@ export function nameOf({ actions }: { actions: string[] }, action: Action): stri
 
 /** What is made private, and what to count. `models` are those that this tab knows, by version. */
 export function messageOf(
-  { contract, user, mechanism }: Terms,
+  terms: Terms,
   models: ReadonlyMap<string, Model>,
-  { raw, version }: Answered,
+  answered: Answered,
   reward: unknown,
 ): [message: Vector, notes: string[]] {
+  const { contract, user, mechanism } = terms;
+  const { raw, version, gate } = answered;
   const { offers } = contract;
   const points = offers.kind === "tickets" && offers.slopes ? (raw as Vector[]).length : 0;
   const [given, notes] = observed(contract.reward, reward, points);
   const units = given.map((one) => toUnit(contract.reward, one));
   const unit = points ? units : units[0]!;
+  if (purposeFor(terms, answered) !== "learning") return [terms.measuring[gate]!.domain.embed(unit), notes];
   try {
     if (offers.kind === "tickets") return [user.message(raw, [], raw, unit), notes];
     const model = models.get(version);

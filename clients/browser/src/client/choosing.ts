@@ -7,14 +7,21 @@ import { baselineOf, contextOf, keptOf } from "./answers.js";
 import { warn, type Core } from "./core.js";
 import { attempt } from "./network.js";
 import type { Given } from "./options.js";
-import type { Subject } from "./paying.js";
-import { fetchAhead, left, takeTicket } from "./permits.js";
+import { reportingOf, type Subject } from "./paying.js";
+import { fetchAhead, left, takeOwn } from "./permits.js";
+import { purposeFor } from "./terms.js";
 import type { Held } from "./vault.js";
 
 /** An action; what was wrong, if anything; and what a report would be about. Without that there is nothing to report. */
 export type Made = [action: Action, problem: string, subject?: Subject | undefined];
 
-/** While the task is an apprentice, the app's own choice; for bad input, or without a model, any action. */
+/** The problem of a choice without any model. */
+export const NO_MODEL = "there is no model yet and the server does not answer";
+
+/**
+ * For an apprentice and in a holdout the app's own choice; for bad input, or without a model, any action. In a task with a
+ * holdout the permit is taken first: it says what the report will be for.
+ */
 export function byModel(core: Core, strict: boolean, fields: Given, baseline: number | string): Made {
   const { model, kept, row, entropy, terms } = core;
   const offers = terms.contract.offers as ByModel;
@@ -22,14 +29,19 @@ export function byModel(core: Core, strict: boolean, fields: Given, baseline: nu
   if (bad && strict) throw new BadInput(bad);
   if (bad) warn(bad);
   const chance = entropy.below(2 ** 53) / 2 ** 53;
+  const apprentice = row.mode === "apprentice";
+  const own = terms.share && model && reportingOf(core) === "on" ? takeOwn(core) : undefined;
+  const purpose = purposeFor(terms, own);
+  const shown = apprentice || terms.share ? baselineOf(offers, baseline, context.length) : 0;
   const action =
-    row.mode === "apprentice"
-      ? baselineOf(offers, baseline, context.length)
+    apprentice || purpose === "baseline"
+      ? shown
       : bad || !model
         ? Math.floor(chance * context.length)
         : terms.user.act(model, context, chance);
-  const problem = bad || (model ? "" : "there is no model yet and the server does not answer");
-  return [action, problem, model && { model: kept!, raw: keptOf(model, context, action) }];
+  if (!model) return [action, bad || NO_MODEL];
+  const raw = purpose === "learning" ? keptOf(model, context, action) : [];
+  return [action, bad, { model: kept!, raw, own, nothing: apprentice && purpose === "choice" }];
 }
 
 /** The recommendation of a task that knows enough; the ticket's action; or without any, what was offered last. */
@@ -38,7 +50,7 @@ export function byTicket(core: Core, ticket: Held | undefined): Made {
   if (recommendation !== undefined) return [recommendation, ""];
   if (!ticket) return [core.lastOffer ?? anyArm(core), "there is no ticket at hand"];
   const raw = (core.lastOffer = ticket.action!);
-  return [raw, "", { raw, ticket }];
+  return [raw, "", { raw, own: ticket }];
 }
 
 /** From another tab that was closed, or from the server. */
@@ -46,7 +58,7 @@ export async function nextTicket(core: Core): Promise<Held | undefined> {
   if (core.row.recommendation === undefined && !(await left(core))) {
     await attempt(core, () => fetchAhead(core, core.wanted || 1));
   }
-  return takeTicket(core);
+  return takeOwn(core);
 }
 
 function anyArm({ terms, entropy }: Core): number {

@@ -31,8 +31,8 @@ export interface Core {
   kept: Kept | undefined;
   /** A copy of the outbox, for when the page is closed and there is no time to read it. */
   outgoing: Outgoing[];
-  /** Tickets of this tab. */
-  tickets: Held[];
+  /** Tickets of this tab; in a task with a holdout, permits of this tab. */
+  own: Held[];
   /** The action of the last one. */
   lastOffer: Action | undefined;
   /** How many permits or tickets to keep ready. */

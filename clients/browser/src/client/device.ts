@@ -32,8 +32,8 @@ import { changed, join, share } from "./joining.js";
 import { Account, limitsOf, type Balance } from "./ledger.js";
 import { askStatus, attempt, catchUp, deliver, leave, renew } from "./network.js";
 import type { Choice, Chosen, Given, Options, Sent, Waiting } from "./options.js";
-import { affords, balanceOf, promise, type Subject } from "./paying.js";
-import { AHEAD, fetchAhead, missing, takeTicket } from "./permits.js";
+import { affords, balanceOf, promise, reportingOf, type Reporting, type Subject } from "./paying.js";
+import { AHEAD, fetchAhead, left, missing, owned, takeOwn } from "./permits.js";
 import { report } from "./reporting.js";
 import { withdraw, type Entry, type Joined } from "./vault.js";
 
@@ -87,7 +87,7 @@ export class Device extends EventTarget {
         );
       }
       const account = new Account(limits, limit);
-      const held = { model: undefined, kept: undefined, lastOffer: undefined, outgoing: [], tickets: [], last: 0 };
+      const held = { model: undefined, kept: undefined, lastOffer: undefined, outgoing: [], own: [], last: 0 };
       const wanted = offers.kind === "model" ? AHEAD : 0;
       const opened = new Device(
         { terms, account, ask, entropy, admission, now, vault, tabs, row, wanted, ...held },
@@ -107,19 +107,25 @@ export class Device extends EventTarget {
     return this.#core.terms.contract;
   }
 
+  /** Would a decision be reported now, as far as this tab knows? */
+  get reporting(): Reporting {
+    return reportingOf(this.#core);
+  }
+
   // --- choosing ------------------------------------------------------------------------------------------------------
 
   /**
-   * An action for this person. While the task is an apprentice the app's own choice, `baseline`, is shown and reported
-   * about. Without budget, consent or storage the choice is made all the same, and nothing will be sent.
+   * An action for this person. `baseline` is the app's own choice, shown while the task is an apprentice, and in its
+   * holdout. Without budget, consent or storage the choice is made all the same, and nothing will be sent.
    */
   async choose(fields?: Given, chosen?: Chosen): Promise<Decision> {
     const core = this.#core;
     if (this.contract.offers.kind === "tickets") {
-      const ticket = takeTicket(core) ?? (await this.#alone("in", () => nextTicket(core)));
+      const ticket = takeOwn(core) ?? (await this.#alone("in", () => nextTicket(core)));
       return this.#chosen(byTicket(core, ticket)).recorded;
     }
     if (!core.model) await this.#alone("in", () => attempt(core, () => askStatus(core)));
+    if (owned(core) && !core.own.length) await this.#alone("in", () => left(core));
     return this.chooseNow(fields, chosen).recorded;
   }
 
@@ -128,7 +134,7 @@ export class Device extends EventTarget {
     const core = this.#core;
     const { kind } = this.contract.offers;
     return this.#chosen(
-      kind === "model" ? byModel(core, this.#strict, fields, baseline) : byTicket(core, takeTicket(core)),
+      kind === "model" ? byModel(core, this.#strict, fields, baseline) : byTicket(core, takeOwn(core)),
     );
   }
 
@@ -268,10 +274,13 @@ export class Device extends EventTarget {
     const { tabs } = core;
     await this.#alone("in", async () => {
       await catchUp(core);
+      if (core.row.changed) await set(core, { askAgain: 0 }); // it may be the old one again
       await renew(core, false);
       if (core.row.changed) throw changed(this.contract.id);
       const first = core.row.nextPermit < 0 && (await affords(core)) && (await missing(core));
-      if (first) await attempt(core, () => fetchAhead(core, 1)); // the others come later, at random times
+      if (first)
+        await attempt(core, () => fetchAhead(core, 1)); // the others come later, at random times
+      else if (owned(core)) await left(core);
     });
     const on = (type: string, heard: (event: Event) => unknown) =>
       globalThis.addEventListener?.(type, heard, { signal: this.#listening.signal, capture: true });
@@ -279,7 +288,7 @@ export class Device extends EventTarget {
     on("pagehide", () => {
       leave(core);
       tabs?.leave();
-      core.tickets = []; // the others may have them
+      core.own = []; // the others may have them
     });
     on("pageshow", (event) => (event as PageTransitionEvent).persisted && tabs?.arrive());
   }

@@ -100,9 +100,8 @@ function inRandomOrder<T>({ entropy }: Core, rows: T[]): T[] {
 
 /** What is old is asked for again: the status, with it the model; and permits or tickets that may be used. */
 export async function renew(core: Core, reporting: boolean): Promise<void> {
-  const { askAgain, changed } = core.row;
-  const wait = askAgain - core.now();
-  if (wait <= 0 || wait > DAY || changed) await attempt(core, () => askStatus(core)); // the clock may have been put back
+  const wait = core.row.askAgain - core.now();
+  if (wait <= 0 || wait > DAY) await attempt(core, () => askStatus(core)); // the clock may have been put back
   const number = reporting ? await dueNow(core) : 0;
   if (number) await attempt(core, () => fetchAhead(core, number));
 }

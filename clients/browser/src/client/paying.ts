@@ -3,15 +3,27 @@
 import type { Answered } from "./answers.js";
 import type { Core } from "./core.js";
 import type { Balance } from "./ledger.js";
-import { neededUntil } from "./permits.js";
+import { neededUntil, owned } from "./permits.js";
 import { expired } from "./terms.js";
 import { valid, type Held, type Kept, type Tables } from "./vault.js";
 
-/** What a report will be about: the chosen features and their model, or a ticket and its action. */
+/** What a report will be about: the chosen features and their model, or an action; and the tab's own permit or ticket. */
 export interface Subject {
   readonly raw: Answered["raw"];
   readonly model?: Kept;
-  readonly ticket?: Held;
+  readonly own?: Held | undefined;
+  /** An apprentice shows nothing learned, so where that was to be measured there is nothing to report. */
+  readonly nothing?: boolean;
+}
+
+/** Would a decision be reported now, as far as this tab knows? "done": the task knows enough; "closed": it is paused. */
+export type Reporting = "on" | "opted-out" | "done" | "closed" | "spent";
+
+export function reportingOf({ row, account, terms, now }: Core): Reporting {
+  if (row.optedOut) return "opted-out";
+  if (row.recommendation !== undefined) return "done";
+  if (!row.open || row.changed || expired(terms.contract, now())) return "closed";
+  return account.affords(terms.mechanism, now()) ? "on" : "spent";
 }
 
 /** Promise a report and pay for it, in one transaction; or the reason why there will be none. */
@@ -21,24 +33,25 @@ export async function promise(
   id: string,
   at: number,
   tab: string,
-  { raw, model, ticket }: Subject,
+  { raw, model, own, nothing }: Subject,
 ): Promise<string> {
   const { terms, account, row } = core;
   const { gate, mechanism, contract } = terms;
   const { joined } = row;
-  if (ticket) {
-    if ((await tables.get("permits", ticket.id!))?.tab !== tab) return "another tab has used this ticket";
-    await tables.remove("permits", ticket.id!); // also if nothing is reported: its action was shown
+  if (own) {
+    if ((await tables.get("permits", own.id!))?.tab !== tab) return "another tab has used this ticket";
+    await tables.remove("permits", own.id!); // also if nothing is reported: its action was shown
   }
+  if (nothing) return "an apprentice shows nothing learned, so there is nothing to measure";
   const { optedOut, changed, open } = (await tables.get("tasks", joined))!;
   if (optedOut) return "the person has opted out";
   if (changed) return "the server has another contract now";
   if (!open || expired(contract, at)) return "the task takes no reports now";
   await enter(core, tables);
   if (!account.affords(mechanism, at)) return "the budget is spent";
-  const held = ticket ?? (await valid(tables, neededUntil(core, at)))[0];
+  const held = owned(core) ? own : (await valid(tables, neededUntil(core, at)))[0];
   if (!held) return "there is no permit at hand, so nothing is reported";
-  if (!ticket) await tables.remove("permits", held.id!);
+  if (!own) await tables.remove("permits", held.id!);
   if (model) await tables.put("models", model); // another tab may have thrown it away meanwhile
   const { permit, nonce } = held;
   const paid = { joined, ...mechanism.budget, cost: mechanism.cost(), hour: account.hour(at), fate: "promised" };

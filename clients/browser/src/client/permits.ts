@@ -2,8 +2,9 @@
  * Permits and tickets as a device holds them: fetched ahead, used oldest first, each for one report.
  *
  * A permit is fetched with a request of its own, at a time that has nothing to do with a decision. When its report comes
- * the server can recognise it, and so know when it was fetched. A ticket names the action, so a tab that is to choose
- * without waiting has its own, in memory; when it is closed the others may have them.
+ * the server can recognise it, and so know when it was fetched. A ticket names the action, and in a task with a holdout
+ * a permit says what is shown; so a tab that is to choose without waiting has its own of these, in memory. When it is
+ * closed the others may have them.
  */
 
 import { fromText, toText } from "../protocol/codec.js";
@@ -35,23 +36,28 @@ export function neededUntil({ terms }: Core, now: number): number {
   return now + (offers.kind === "model" ? reward.wait + delay : 0);
 }
 
-/** The oldest ticket of this tab, which nobody else will use. */
-export function takeTicket(core: Core): Held | undefined {
-  core.tickets = core.tickets.filter((one) => one.expires > core.now());
-  return core.tickets.shift();
+/** Does a tab need its own to choose? */
+export function owned({ terms }: Core): boolean {
+  return terms.contract.offers.kind === "tickets" || terms.share > 0;
 }
 
-/** How many can be used by a decision that is made now. Tickets that no other tab has become this tab's. */
+/** The oldest of this tab, which nobody else will use. */
+export function takeOwn(core: Core): Held | undefined {
+  core.own = core.own.filter((one) => one.expires > neededUntil(core, core.now()));
+  return core.own.shift();
+}
+
+/** How many can be used by a decision that is made now. Where a tab needs its own, those that no other has become its. */
 export async function left(core: Core): Promise<number> {
-  const { vault, tabs, terms } = core;
-  if (!vault || !tabs) return core.tickets.length;
+  const { vault, tabs } = core;
+  if (!vault || !tabs) return core.own.length;
   const [tab, living] = [await tabs.id(), await tabs.living()];
   return vault.transact(async (tables) => {
     const held = await valid(tables, neededUntil(core, core.now()));
-    if (terms.contract.offers.kind === "model") return held.length;
-    core.tickets = held.filter((one) => one.tab === tab || !living.includes(one.tab)).slice(0, core.wanted || 1);
-    for (const one of core.tickets) await tables.put("permits", { ...one, tab });
-    return core.tickets.length;
+    if (!owned(core)) return held.length;
+    core.own = held.filter((one) => one.tab === tab || !living.includes(one.tab)).slice(0, core.wanted || 1);
+    for (const one of core.own) await tables.put("permits", { ...one, tab });
+    return core.own.length;
   });
 }
 
@@ -81,7 +87,10 @@ export async function fetchAhead(core: Core, number: number): Promise<void> {
     for (; number > 0; number--) {
       const [[nonce], answer] = await commit(core, "/permits", 1);
       const [found] = read(answer, wirePermits).permits;
-      if (found) await keep(core, [await heldOf(core, found.permit, nonce!, found.expires)], { nextPermit: 0 });
+      if (!found) continue;
+      const held = await heldOf(core, found.permit, nonce!, found.expires);
+      await keep(core, [held], { nextPermit: 0 });
+      if (owned(core)) core.own.push(held);
     }
     return;
   }
@@ -94,7 +103,7 @@ export async function fetchAhead(core: Core, number: number): Promise<void> {
   }
   const known = found.done && { recommendation: recommendationFrom(found.recommendation, offers) };
   await keep(core, held, { open: true, ...known });
-  core.tickets.push(...held);
+  core.own.push(...held);
 }
 
 /** New nonces, and the answer to a request with their commitments. */

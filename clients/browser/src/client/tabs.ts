@@ -23,8 +23,6 @@ export interface Tabs {
 /** `heard` is called when another tab has changed what is kept. Raises where there are no Web Locks. */
 export async function openTabs(prefix: string, heard: () => void): Promise<Tabs> {
   const { locks } = navigator;
-  const channel = new BroadcastChannel(prefix);
-  channel.onmessage = heard;
   let id = Promise.resolve("");
   let release = (): void => {};
   const tabs: Tabs = {
@@ -50,5 +48,7 @@ export async function openTabs(prefix: string, heard: () => void): Promise<Tabs>
   };
   tabs.arrive();
   await id;
+  const channel = new BroadcastChannel(prefix);
+  channel.onmessage = heard;
   return tabs;
 }

@@ -6,12 +6,15 @@
 import { fits } from "../privacy/accounting.js";
 import type { Mechanism } from "../privacy/base.js";
 import type { Vector } from "../privacy/domains/index.js";
-import { mechanismsOf } from "../privacy/mechanisms.js";
+import { measuringOf, mechanismsOf } from "../privacy/mechanisms.js";
 import type { Budget } from "../protocol/budget.js";
+import { fromText } from "../protocol/codec.js";
 import { contractFrom, DAY, digestOf, dimensionOf } from "../protocol/contract.js";
 import type { ByTicket, Contract } from "../protocol/contract.js";
 import { ContractRefused, WireError } from "../protocol/errors.js";
+import { holdoutOf, purposeOf, type Purpose } from "../protocol/holdout.js";
 import { MODELS } from "../protocol/offers.js";
+import { coinOf } from "../protocol/permits.js";
 import { array, read } from "../protocol/strict.js";
 import { userOf, type Action, type LocalUser } from "../users/index.js";
 import { budgetsOf, type Limits } from "./ledger.js";
@@ -28,6 +31,10 @@ export interface Terms {
   /** The one that this device answers through. */
   readonly gate: number;
   readonly mechanism: Mechanism;
+  /** Of the decisions, those that measure the baseline; 0 where nothing is held out. */
+  readonly share: number;
+  /** One per gate for reports that measure, each verified; none where nothing is held out. */
+  readonly measuring: readonly Mechanism[];
 }
 
 /** The terms on which this device answers the contract of this task, or `ContractRefused`. */
@@ -46,10 +53,22 @@ export function accept(body: Uint8Array, task: string, limits: Limits, epsilon?:
     if (![ofAll, ofWindow].every((limit) => fits(mechanism.cost(), limit))) {
       throw new WireError("one report would exceed a limit");
     }
-    return { contract, digest: digestOf(body), user, mechanisms, gate, mechanism };
+    const share = holdoutOf(contract)?.share ?? 0;
+    const measuring = measuringOf(contract, mechanisms);
+    return { contract, digest: digestOf(body), user, mechanisms, gate, mechanism, share, measuring };
   } catch (error) {
     throw new ContractRefused(`task "${task}" cannot be answered: ${(error as Error).message}`, { cause: error });
   }
+}
+
+/** The coin of the report with this permit. */
+export function coinFrom({ permit, nonce }: { permit: string; nonce: string }): Uint8Array {
+  return coinOf(fromText(permit), fromText(nonce));
+}
+
+/** What the report with this permit is for. */
+export function purposeFor({ share }: Terms, permit: { permit: string; nonce: string } | undefined): Purpose {
+  return share && permit ? purposeOf(coinFrom(permit), share) : "learning";
 }
 
 /** Is the last day of this task over, in UTC? */
@@ -72,7 +91,9 @@ function check({ offers, domain, reward, delay, limit, gates, extensions }: Cont
     wait: [reward.wait, delay].every((wait) => 0 <= wait && wait < YEAR),
     window: limit.window_days >= 1,
     gates: gates.length > 0,
-    extensions: Object.entries(extensions).every(([name, value]) => name === "admission" && value === "signed"),
+    extensions: Object.entries(extensions).every(
+      ([name, value]) => name === "holdout" || (name === "admission" && value === "signed"),
+    ),
   };
   for (const rule in rules) if (!rules[rule]) throw new WireError(`its ${rule} cannot be`);
 }

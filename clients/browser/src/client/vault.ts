@@ -50,7 +50,7 @@ export interface Held {
   readonly expires: number;
   /** Of a ticket. */
   readonly action?: Action;
-  /** The tab that will use this ticket. */
+  /** The tab that fetched it, and uses it where a tab needs its own. */
   readonly tab: string;
 }
 

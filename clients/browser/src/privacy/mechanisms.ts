@@ -3,6 +3,7 @@
 import type { Budget } from "../protocol/budget.js";
 import type { Contract } from "../protocol/contract.js";
 import { BrokenPromise, lookUp, WireError } from "../protocol/errors.js";
+import { holdoutOf } from "../protocol/holdout.js";
 import type { Build, Mechanism } from "./base.js";
 import { domainFrom, type Domain } from "./domains/index.js";
 import { levels } from "./levels.js";
@@ -46,4 +47,17 @@ export function mechanismsOf(contract: Contract): Mechanism[] {
   return contract.gates.map(({ epsilon, delta, numbers }) =>
     mechanismFrom(contract.mechanism, domain, { epsilon, delta }, numbers),
   );
+}
+
+/** For each gate the one through which a reward alone is reported, verified; none where nothing is held out. */
+export function measuringOf(contract: Contract, gates: readonly Mechanism[]): Mechanism[] {
+  const { unit_low: low, unit_high: high } = contract.reward;
+  const rewards = domainFrom({ kind: "interval", low, high });
+  const numbers = holdoutOf(contract)?.gates ?? [];
+  return numbers.map((given, i) => {
+    const gate = gates[i]!;
+    const one = mechanismFrom("levels", rewards, gate.budget, given);
+    if (one.reportSize <= gate.reportSize && JSON.stringify(one.cost()) === JSON.stringify(gate.cost())) return one;
+    throw new BrokenPromise("a report that measures must cost what the others cost and be no longer");
+  });
 }

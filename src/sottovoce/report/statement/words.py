@@ -33,7 +33,7 @@ CONNECTION = (
     ("network address", "every connection has one. The server keeps addresses in memory for its limit of requests, and "
      "never writes them down; a proxy in front of it may."),
     ("time", "a report leaves at the decision's deadline plus a random delay of up to {delay}, not when the reward "
-     "came. The journal keeps the day."),
+     "came. The journal keeps the day; beside it stands how many came in each hour, for two days."),
     ("length and presence", "the same length for every report of the task, and one report for every decision that was "
      "paid for, whether or not anything happened."),
 )  # fmt: skip
