@@ -21,6 +21,8 @@ FOLLOWED = ("docs/live.md", "docs/openfeature.md", "docs/backend.md")
 OWN_TEST = {
     ("README.md", "export SOTTOVOCE_ADMIN_TOKEN"): "tests/server/test_quick_start.py",
     ("CONTRIBUTING.md", 'title = "Greedy'): "tests/test_docs.py",
+    ("docs/browser.md", "import { Device }"): "clients/browser/chromium/manual.test.mjs",
+    ("docs/browser.md", "<h1></h1>"): "clients/browser/chromium/manual.test.mjs",
     ("docs/protocol.md", 'import { createHash } from "node:crypto"'): "tests/server/test_wire.py",
     ("docs/protocol.md", "5 15 25 35"): "tests/server/test_page_client.py",
     ("docs/protocol.md", "2726 2727 2728"): "tests/server/test_page_client.py",

@@ -15,7 +15,7 @@ from sottovoce.protocol.contract import ByModel, Contract
 from sottovoce.protocol.wire import Summary
 from sottovoce.report.describe import gain_words
 from sottovoce.report.figure import CHOSEN, DOTTED, UNIFORM, grid, legend, on_every_screen, panels
-from sottovoce.report.page import cell, footer, table, verdict, whole_page
+from sottovoce.report.page import cell, footer, lift_in_words, table, verdict, whole_page
 
 
 class TaskRun(NamedTuple):
@@ -54,13 +54,13 @@ def lift_of(run: TaskRun) -> float:
 
 
 def _in_words(run: TaskRun) -> str:
-    result, lift = run.result, lift_of(run)
+    result = run.result
     share = 1 - result.regret / result.regret_uniform
     inside = "inside" if run.band.holds(result.regret) else "outside"
+    more = lift_in_words(lift_of(run))
     return (
-        f"{run.contract.title or run.contract.id}: at epsilon {result.epsilon:g} a person got {abs(lift):.3g} "
-        f"{'more' if lift >= 0 else 'less'} reward than under uniform play, {share:.0%} of what is possible; "
-        f"{inside} the range of 99 of 100 simulated runs."
+        f"{run.contract.title or run.contract.id}: at epsilon {result.epsilon:g} a person got {more}, {share:.0%} of "
+        f"what is possible; {inside} the range of 99 of 100 simulated runs."
     )
 
 

@@ -29,7 +29,7 @@ from sottovoce.report.figure import (
     plain_logarithms,
     subtitle,
 )
-from sottovoce.report.page import footer, table, verdict, whole_page
+from sottovoce.report.page import footer, lift_in_words, table, verdict, whole_page
 
 LADDER = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 """Budgets that are drawn where nobody says which."""
@@ -156,11 +156,9 @@ def _in_words(frontier: Frontier) -> list[str]:
     for place in sorted({0, len(budgets) // 2, len(budgets) - 1}):
         best = min(frontier.curves, key=lambda curve: curve.results[place].last()[0])
         result = best.results[place]
-        lift, share = result.lift_over(frontier.uniform)[0], share_of(result, frontier.uniform)
-        sentences.append(
-            f"At epsilon {budgets[place]:g} {name_of(best.study)} lost least: a person got {lift:.3g} more reward than "
-            f"under uniform play, {share:.0%} of what is possible."
-        )
+        more, share = lift_in_words(result.lift_over(frontier.uniform)[0]), share_of(result, frontier.uniform)
+        start = f"At epsilon {budgets[place]:g} {name_of(best.study)} lost least"
+        sentences.append(f"{start}: a person got {more}, {share:.0%} of what is possible.")
     return sentences
 
 

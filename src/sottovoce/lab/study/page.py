@@ -13,7 +13,7 @@ from sottovoce.lab.study.figures import draw_answers, draw_regret
 from sottovoce.lab.study.file import Study
 from sottovoce.privacy.grid.mechanism import Gaussian
 from sottovoce.report.figure import on_every_screen
-from sottovoce.report.page import footer, table, verdict, whole_page
+from sottovoce.report.page import footer, lift_in_words, table, verdict, whole_page
 
 TRUST = {
     "local": "In the rows with a promise the server saw noisy reports only.",
@@ -67,8 +67,7 @@ def lifts_in_words(results: Sequence[CellResult]) -> list[str]:
     for result in results:
         if result.cell.role == "chosen":
             same = {r.cell.role: r for r in results if r.cell.world_name == result.cell.world_name}
-            lift, share = result.lift_over(same["uniform"])[0], share_of(result, same["uniform"])
-            more = f"{abs(lift):.3g} {'more' if lift >= 0 else 'less'} reward than under uniform play"
+            more, share = lift_in_words(result.lift_over(same["uniform"])[0]), share_of(result, same["uniform"])
             open_share = share_of(same["non-private"], same["uniform"]) if "non-private" in same else None
             beside = f"; without privacy {open_share:.0%}" if open_share is not None else ""
             where = f"{result.cell.world_name}: " if several else ""
