@@ -26,11 +26,13 @@ async function lane() {
   page.on("request", (request) => {
     if (new URL(request.url()).origin !== address) requests.push(`${request.method()} ${new URL(request.url()).pathname}`);
   });
-  page.on("requestfinished", (request) => {
+  page.on("response", (response) => {
+    const request = response.request();
     if (request.url().endsWith("/reports") && request.method() === "POST") reports.push(request.postData().length);
   });
   page.on("console", (message) => message.type() === "error" && problems.push(message.text()));
   page.on("pageerror", (error) => problems.push(error.message));
+  await page.route("**/favicon.ico", (route) => route.fulfill({ status: 204 }));
   await page.clock.install();
   while (next < visits.length) {
     const number = next++;
@@ -52,16 +54,25 @@ async function arrive(page, tools, stories) {
 async function visit(page, { stories, opens }, sent) {
   const named = stories.map((story, i) => ({ ...story, title: `Story ${i}`, series: `Series ${i}` }));
   await page.route("**/edition.json", (route) => route.fulfill({ json: { ...edition, stories: named } }), { times: 1 });
+  await page.clock.setSystemTime(new Date()); // the last reader's clock was put forward
   await page.goto(address);
-  const lead = await page.waitForSelector("#lead[data-choice]");
-  const first = await page.waitForSelector("#stories .title");
-  const [headline, story] = [await lead.getAttribute("data-choice"), +(await first.getAttribute("data-choice"))];
-  if (opens.lead[headline]) await lead.click();
-  if (opens.stories[story]) await first.click();
+  await page.waitForSelector("#lead[data-choice]", { state: "attached" });
+  await page.waitForSelector("#stories .title", { state: "attached" });
+  const shown = await page.evaluate(read, opens);
   await page.clock.fastForward(LATER);
-  for (let tries = 0; sent() < 2 && tries < 500; tries++) {
-    await page.clock.runFor(1000);
-    await new Promise((done) => setTimeout(done, 20));
+  for (let tries = 0; sent() < 2 && tries < 1000; tries++) {
+    await page.clock.runFor(500);
+    await new Promise((done) => setTimeout(done, 10));
   }
+  return shown;
+}
+
+/** In the page: what is shown, and opened where the reader would open it. */
+function read(opens) {
+  const lead = document.querySelector("#lead");
+  const first = document.querySelector("#stories .title");
+  const [headline, story] = [lead.dataset.choice, Number(first.dataset.choice)];
+  if (opens.lead[headline]) lead.click();
+  if (opens.stories[story]) first.click();
   return { headline, story };
 }
