@@ -10,7 +10,7 @@ BROWSER := clients/browser/dist/sottovoce.js
 # Programs are started a hundred times by the tests; Python may keep what it compiled of them.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo browser test soak check bench docs oracles lock golden clean
+.PHONY: setup demo browser newsroom test soak check bench docs oracles lock golden clean
 
 setup: .venv/.demo
 
@@ -40,12 +40,15 @@ demo: .venv/.demo  ## a server, two tasks, thousands of devices; leaves demo/rep
 
 browser: $(BROWSER)  ## the device for web pages, in clients/browser/dist
 
+newsroom: $(BROWSER)  ## a front page that personalises itself, on http://127.0.0.1:8000
+	$(BIN)/python examples/newsroom/run.py
+
 test: .venv/.test $(BROWSER)  ## the whole test suite, under eight minutes on two cores
 	$(NPM) test
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder
 
 soak: .venv/.soak  ## long statistics and audits
-	XLA_FLAGS= $(BIN)/python -m pytest -n $(WORKERS) tests/soak -m soak
+	XLA_FLAGS= $(BIN)/python -m pytest -n $(WORKERS) tests/soak tests/browser -m soak
 	$(BIN)/sottovoce audit --all --trials 1000000
 
 check: .venv/.npm  ## style, types, import contracts

@@ -23,6 +23,7 @@ OWN_TEST = {
     ("CONTRIBUTING.md", 'title = "Greedy'): "tests/test_docs.py",
     ("docs/browser.md", "import { Device }"): "clients/browser/chromium/manual.test.mjs",
     ("docs/browser.md", "<h1></h1>"): "clients/browser/chromium/manual.test.mjs",
+    ("docs/openfeature.md", "import { OpenFeature }"): "clients/browser/chromium/openfeature.test.mjs",
     ("docs/protocol.md", 'import { createHash } from "node:crypto"'): "tests/server/test_wire.py",
     ("docs/protocol.md", "5 15 25 35"): "tests/server/test_page_client.py",
     ("docs/protocol.md", "2726 2727 2728"): "tests/server/test_page_client.py",

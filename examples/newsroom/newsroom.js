@@ -70,9 +70,9 @@ function note(text) {
 }
 
 /** Opening what was chosen is a reward of 1. Not opening it is the default, 0, which the device reports by itself. */
-function opened(button, device, decision) {
+async function opened(button, device, decision) {
   button.classList.add("opened");
-  if (decision) device.observe(decision.id, 1);
+  if (decision) button.dataset.kept = await device.observe(decision.id, 1);
 }
 
 function followButton(series) {

@@ -59,6 +59,7 @@ async function visit(page, { stories, opens }, sent) {
   await page.waitForSelector("#lead[data-choice]", { state: "attached" });
   await page.waitForSelector("#stories .title", { state: "attached" });
   const shown = await page.evaluate(read, opens);
+  await page.waitForFunction(() => !document.querySelector(".opened:not([data-kept])"), null, { polling: 20 });
   await page.clock.fastForward(LATER);
   for (let tries = 0; sent() < 2 && tries < 1000; tries++) {
     await page.clock.runFor(500);

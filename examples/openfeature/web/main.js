@@ -8,11 +8,11 @@ export const BUTTONS = {
   Urgent: { text: "Buy now!", colour: "red" },
 };
 
-/** One visitor: `button` is what to show and why, `bought` says that it was pressed. */
-export async function visit(server, task = "checkout", options = {}) {
+/** One visitor: `button` is what to show and why, `bought` says that it was pressed. A page has one; tests have many. */
+export async function visit(server, { task = "checkout", visitor = "visitor", ...options } = {}) {
   const provider = new SottovoceProvider(server, { checkout: { task, values: BUTTONS, event: "bought" } }, options);
-  await OpenFeature.setProviderAndWait(provider);
-  const client = OpenFeature.getClient();
+  await OpenFeature.setProviderAndWait(visitor, provider);
+  const client = OpenFeature.getClient(visitor);
   const button = client.getObjectDetails("checkout", BUTTONS.Quiet);
   return { button, bought: () => client.track("bought", { value: 1 }) };
 }

@@ -28,8 +28,9 @@ class Program:
 
     def transcripts(self, raw: Raw, count: int) -> list[bytes]:
         question = {"contract": self.contract.decode(), "gate": self.gate, "person": raw, "count": count}
+        asked = msgspec.json.encode(question, enc_hook=float)  # NumPy's numbers are plain ones there
         try:
-            done = subprocess.run(self.command, input=msgspec.json.encode(question), capture_output=True, check=False)
+            done = subprocess.run(self.command, input=asked, capture_output=True, check=False)
         except OSError as error:
             raise ConfigurationError(f"cannot start the device {self.command[0]!r}: {error.strerror}") from error
         if done.returncode:
