@@ -24,4 +24,4 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name.partition(".")[0])
 def test_in_chromium(server: Server, file: Path):
     settings = {"SOTTOVOCE_SERVER": f"http://127.0.0.1:{server.port}", "SOTTOVOCE_ADMIN_TOKEN": TOKEN}
-    run_node("--test", "--test-reporter=spec", file, settings=settings)
+    run_node("--test", "--test-timeout=60000", "--test-reporter=spec", file, settings=settings)
