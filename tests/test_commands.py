@@ -67,6 +67,7 @@ RUN_BEFORE: dict[str, str] = {}
 MADE = {
     "make setup": "Makefile",
     "make demo": "tests/server/test_quick_start.py",
+    "make newsroom": "tests/browser/test_newsroom.py",
     "make test": "tests",
     "make check": "Makefile",
     "make bench": "benchmarks",

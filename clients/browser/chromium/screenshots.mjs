@@ -10,6 +10,9 @@ const SIZES = [
   { width: 390, height: 844 },
 ];
 
+/** What a visitor does before the picture. */
+const CLICKS = { newsroom: ["#lead", "#stories .title"] };
+
 const [folder, ...pages] = process.argv.slice(2);
 const browser = await launch();
 for (const page of pages)
@@ -18,7 +21,10 @@ for (const page of pages)
       const [name, url] = [page.slice(0, page.indexOf("=")), page.slice(page.indexOf("=") + 1)];
       const context = await browser.newContext({ viewport, colorScheme });
       const tab = await context.newPage();
-      await tab.goto(url, { waitUntil: "networkidle" });
+      await tab.goto(url, { waitUntil: "load" });
+      await tab.waitForTimeout(500);
+      for (const selector of CLICKS[name] ?? []) await tab.click(selector);
+      if (name in CLICKS) await tab.waitForTimeout(1500);
       await tab.screenshot({ path: join(folder, `${name}-${colorScheme}-${viewport.width}.png`) });
       await context.close();
     }
