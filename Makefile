@@ -47,7 +47,7 @@ test: .venv/.test $(BROWSER)  ## the whole test suite, under eight minutes on tw
 	$(NPM) test
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder
 
-soak: .venv/.soak  ## long statistics and audits
+soak: .venv/.soak $(BROWSER)  ## long statistics and audits
 	XLA_FLAGS= $(BIN)/python -m pytest -n $(WORKERS) tests/soak tests/browser -m soak
 	$(BIN)/sottovoce audit --all --trials 1000000
 

@@ -52,7 +52,8 @@ def test_the_newsroom_learns_as_the_simulator_says_and_sends_nothing_else(number
     assert len({tuple(sorted(visit["reports"])) for visit in found}) == 1  # a length for each task, whatever was opened
     headlines, shown = [names.index(visit["headline"]) for visit in found], [visit["story"] for visit in found]
     for readers, regret in ((lead, lead.regret(headlines)), (stories, stories.regret(shown))):
-        print(f"regret {regret:.1f}; simulated {readers.band.mean[-1]:.1f}; at random {readers.uniform:.1f}")
+        low, mean, high = (part[-1] for part in readers.band[1:])
+        print(f"lost {regret:.1f}; simulated {mean:.1f}, {low:.1f} to {high:.1f}; at random {readers.uniform:.1f}")
         assert readers.band.holds(regret), (regret, readers.band)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from pretend import PERSON, Clock, Server, contextual
 
+from scripted import ScriptedEntropy
 from sottovoce.catalogue.task_file import HoldoutShare, Privacy
 from sottovoce.client import Device, Limits
 from sottovoce.client.terms import accept
@@ -31,21 +32,6 @@ LOUD = contextual(holdout=HoldoutShare(share=SHARE), privacy=Privacy(epsilon=8.0
 GENEROUS = Limits(epsilon=8.0, lifetime=1e5)
 BLUE = 2
 """The app's own choice; the pretended model gives all actions the same score, and the first is chosen."""
-
-
-class Scripted:
-    """The draws that were written down."""
-
-    def __init__(self, script: list[dict[str, str]]) -> None:
-        self.script = list(script)
-
-    def below(self, bound: int) -> int:
-        line = self.script.pop(0)
-        assert int(line["below"]) == bound
-        return int(line["gives"])
-
-    def octets(self, count: int) -> bytes:
-        raise AssertionError("nothing else is random")
 
 
 def device(server: Server, permits: int, clock: Clock | None = None) -> Device:
@@ -75,7 +61,7 @@ def test_a_report_that_measures_is_the_bytes_written_down(case: dict[str, Any]):
         terms = RewardTerms(default=case["reward"]["low"], wait=1, **case["reward"])
         rewards = Interval(terms.unit_low, terms.unit_high)
         mechanism = mechanism_from("levels", rewards, Budget(case["epsilon"]), case["numbers"])
-        message, entropy = rewards.embed(terms.to_unit(case["observed"])), Scripted(case["entropy"])
+        message, entropy = rewards.embed(terms.to_unit(case["observed"])), ScriptedEntropy(case["entropy"])
         np.testing.assert_allclose(message, case["message"], rtol=1e-15)
         drawn = privatise(mechanism, message, entropy, coin)
         assert to_text(drawn.ljust(case["report_size"], b"\0")) == case["payload"]

@@ -13,6 +13,7 @@ import pytest
 from gates import ALARM, Gate, SeededEntropy
 from scipy import special, stats
 
+from scripted import ScriptedEntropy
 from sottovoce import Ball, Budget, Interval, Moments, calibrate, privatise
 from sottovoce.privacy.domains import domain_from, size
 from sottovoce.privacy.drawing import DRAWS, SYSTEM, Entropy, SystemEntropy
@@ -22,23 +23,6 @@ from sottovoce.privacy.mechanisms import MECHANISMS, check, mechanism_from, numb
 from sottovoce.protocol.errors import BadInput, BrokenPromise, ConfigurationError, UnknownName
 
 GOLDEN = json.loads((Path(__file__).parent.parent / "golden" / "reports.json").read_text("utf-8"))
-
-
-class ScriptedEntropy:
-    """Gives the written answers, and insists on being asked the written questions."""
-
-    def __init__(self, script: list[dict[str, Any]]) -> None:
-        self.script = list(script)
-
-    def below(self, bound: int) -> int:
-        line = self.script.pop(0)
-        assert int(line["below"]) == bound
-        return int(line["gives"])
-
-    def octets(self, count: int) -> bytes:
-        line = self.script.pop(0)
-        assert line["octets"] == count
-        return bytes.fromhex(line["gives"])
 
 
 # --- bytes written down, shared with every other device ---------------------------------------------------------------
