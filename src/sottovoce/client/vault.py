@@ -10,6 +10,7 @@ import math
 import os
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -19,6 +20,8 @@ from sottovoce.client.tables import FORMAT, SCHEMA, HeldPermit, JoinedRow, Ledge
 from sottovoce.protocol.errors import ConfigurationError
 
 FILE = "device.sqlite"
+BUSY_SECONDS = 30.0
+"""How long to wait for somebody else who uses the file."""
 
 Row = TypeVar("Row", bound=NamedTuple)
 
@@ -34,8 +37,8 @@ class Vault:
         self.lock = threading.RLock()
         self.id = 0
         """The number of the task that was joined; 0 before."""
-        self._db = sqlite3.connect(_file(folder), isolation_level=None, check_same_thread=False, timeout=30)
-        self._db.execute("PRAGMA journal_mode = WAL")  # a database in memory ignores this
+        self._db = sqlite3.connect(_file(folder), isolation_level=None, check_same_thread=False, timeout=BUSY_SECONDS)
+        _log_ahead(self._db)
         self._db.execute("PRAGMA secure_delete = ON")
         with self.transaction(flush=True):
             (found,) = self._db.execute("PRAGMA user_version").fetchone()
@@ -215,6 +218,20 @@ class Vault:
             known = "sent" if fate in ("accepted", "duplicate") else fate
             self.run("UPDATE ledger SET fate = ? WHERE id = ?", known, row.entry)
             self.count(fate)
+
+
+def _log_ahead(db: sqlite3.Connection) -> None:
+    """Write to a log first; a database in memory ignores this. SQLite does not wait by itself for another who opens."""
+    start = time.monotonic()
+    while True:
+        try:
+            db.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() - start > BUSY_SECONDS:
+                db.close()
+                raise
+        time.sleep(0.01)
 
 
 def _file(folder: Path | None) -> str:
