@@ -12,8 +12,9 @@ from test_store import report
 
 from loading import fill_under_load
 from serving import created
-from sottovoce.server import coordination
-from sottovoce.server.coordination import News, WebProcess, Wish
+from sottovoce.server.coordination import pipes
+from sottovoce.server.coordination.messages import News, Wish
+from sottovoce.server.coordination.pipes import WebProcess
 from sottovoce.server.learn.process import Folds
 from sottovoce.server.learn.replaying import replay
 from sottovoce.server.store import open_store
@@ -81,7 +82,7 @@ def test_what_is_no_news_is_passed_over():
         stream = asyncio.StreamReader(limit=100)
         stream.feed_data(b'{"task":1}\n\xff\n{"task":"x"}\n' + b"9" * 1000 + b'\n{"task":2}\n{"task":3')
         stream.feed_eof()
-        return [news.task async for news in coordination._news(stream)]
+        return [news.task async for news in pipes._news(stream)]
 
     assert asyncio.run(heard()) == [1, 2]
 

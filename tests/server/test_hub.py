@@ -14,7 +14,7 @@ from serving import created, task_file
 from sottovoce.protocol.contract import DAY
 from sottovoce.report.describe import facts
 from sottovoce.server import logs
-from sottovoce.server.coordination import News, Wish
+from sottovoce.server.coordination.messages import News, Wish
 from sottovoce.server.problems import Problem
 from sottovoce.server.store.base import Publication, Published, StoreFault, Tally
 from sottovoce.server.store.sqlite import SqliteStore
@@ -185,9 +185,11 @@ def test_refusals_that_the_disk_did_not_take_are_written_once_when_it_does(tmp_p
 class Idle:
     """A learner that runs and does nothing."""
 
-    running = True
+    running = leads = True
 
     def wake(self) -> None: ...
+
+    def announce(self) -> None: ...
 
     def ask(self, wish: Wish) -> None: ...
 

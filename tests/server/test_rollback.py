@@ -11,7 +11,7 @@ from test_security import problem
 
 from serving import ARMS, MODEL, TOKEN, Server, created, honest, ticket_report, until
 from sottovoce.cli import main
-from sottovoce.server.coordination import News, Wish
+from sottovoce.server.coordination.messages import News, Wish
 from sottovoce.server.learn.folding import Fold
 from sottovoce.server.learn.process import Folds
 from sottovoce.server.learn.replaying import replay

@@ -1,24 +1,30 @@
 """What every store must do: everything once, in order, all or nothing. A new store is one more line in STORES."""
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from postgres import Postgres
 from serving import created
 from sottovoce.protocol.errors import ConfigurationError
-from sottovoce.server.coordination import only_one
+from sottovoce.server.coordination.pipes import only_one
 from sottovoce.server.store import open_store
 from sottovoce.server.store.base import WARM, Gap, Journalled, Publication, Snapshot, Store, Tally
+from sottovoce.server.store.postgres.store import PostgresStore
 from sottovoce.server.store.sqlite import SqliteStore
 
-STORES: dict[str, Callable[[Path], Store]] = {"sqlite": SqliteStore}
+STORES = ["sqlite", "postgres"]
 
 
-@pytest.fixture(params=STORES.values(), ids=STORES)
+@pytest.fixture(params=STORES)
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    store = request.param(tmp_path)
+    if request.param == "sqlite":
+        store = SqliteStore(tmp_path)
+    else:
+        postgres: Postgres = request.getfixturevalue("postgres")
+        store = PostgresStore(postgres.new())
     yield store
     store.close()
 
@@ -28,7 +34,13 @@ def report(number: int, task: int = 1, day: int = 0, gate: int = 0) -> Journalle
 
 
 def ids(store: Store) -> list[int]:
+    store.order(100_000)
     return [int.from_bytes(entry.report.id, "big") for entry in store.entries(0, 100_000)]
+
+
+def places(store: Store) -> list[int]:
+    store.order(100_000)
+    return [entry.seq for entry in store.entries(0, 100_000)]
 
 
 # --- any store -------------------------------------------------------------------------------------------------------
@@ -118,7 +130,7 @@ def test_what_one_connection_has_kept_another_one_reads(store: Store):
     other = store.clone()
     assert other.tasks() == [row]
     assert ids(other) == [1, 2]
-    assert [entry.seq for entry in other.entries_of(row.number, 0)] == [1]
+    assert [entry.report.id for entry in other.entries_of(row.number, 0)] == [report(1).id]
     other.tidy()
     other.close()
     assert store.append([report(1, task=row.number), report(3)]) == [False, True]
@@ -127,19 +139,23 @@ def test_what_one_connection_has_kept_another_one_reads(store: Store):
 def test_what_is_forgotten_is_gone_but_counted(store: Store):
     row = created(store)
     store.append([report(0, day=9, gate=WARM), report(1, day=9), report(2, day=10), report(3, day=9)])
+    *_, third, fourth = places(store)
     assert store.count(row.number) == (3, 1)
     assert store.oldest(row.number) == 9
-    assert store.forget(row.number, day=10, seq=3, most=10) == 2  # the last one is beyond the base
+    assert store.forget(row.number, day=10, seq=third, most=10) == 2  # the last one is beyond the base
     assert ids(store) == [2, 3]
     assert store.count(row.number) == (3, 1)
     store.append([report(4, day=11)])
-    assert [entry.seq for entry in store.entries_of(row.number, 0)] == [3, 4, 5]  # places are never used again
+    *old, new = places(store)
+    assert (old, new > fourth) == ([third, fourth], True)  # places are never used again
+    assert [entry.seq for entry in store.entries_of(row.number, 0)] == [third, fourth, new]
 
 
 def test_a_forgotten_report_is_known_until_its_id_is_forgotten_too(store: Store):
     old, new = [report(n, day=9) for n in range(5)], [report(n, day=10) for n in range(5, 8)]
     store.append([*old, *new])
-    assert store.forget(1, day=10, seq=8, most=10) == 5
+    last_place = places(store)[-1]
+    assert store.forget(1, day=10, seq=last_place, most=10) == 5
     assert store.append([*old, *new]) == [False] * 8
     looked, last = 0, b""
     while (last := store.forget_ids(1, day=10, after=last, most=3)) is not None:
@@ -150,10 +166,29 @@ def test_a_forgotten_report_is_known_until_its_id_is_forgotten_too(store: Store)
 
 
 def test_a_place_is_not_used_again_even_when_the_newest_report_is_forgotten(store: Store):
-    store.append([report(1), report(2)])
-    assert [store.forget(1, day=1, seq=2, most=1) for _ in range(3)] == [1, 1, 0]
-    store.append([report(3)])
-    assert [entry.seq for entry in store.entries(0, 10)] == [3]
+    store.append([report(1), report(2), report(3, task=2)])
+    first, second, third = places(store)
+    assert [store.forget(1, day=1, seq=second, most=1) for _ in range(3)] == [1, 1, 0]
+    assert store.forget(2, day=1, seq=third, most=1) == 1
+    store.append([report(4)])
+    assert places(store)[0] > third
+    assert first < second < third
+
+
+def test_many_days_are_forgotten_one_after_the_other_and_others_keep_theirs(store: Store):
+    for day in range(5, 10):
+        store.append([report(10 * day + n, day=day) for n in range(3)])
+        if day == 7:
+            store.append([report(1000, task=2, day=day)])
+        store.order(100)
+    last, gone = store.last(), 0
+    while some := store.forget(1, day=9, seq=last, most=2):
+        gone += some
+    assert gone == 12
+    assert ids(store) == [1000, 90, 91, 92]
+    assert (store.oldest(1), store.oldest(2)) == (9, 7)
+    assert store.forget(2, day=8, seq=last, most=2) == 1
+    assert ids(store) == [90, 91, 92]
 
 
 def test_tasks_secrets_and_snapshots_survive(store: Store):

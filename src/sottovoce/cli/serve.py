@@ -9,11 +9,19 @@ import typer
 
 from sottovoce.protocol.errors import ConfigurationError
 
+STORE = "SOTTOVOCE_STORE"
+
 
 def serve(
-    data: Annotated[Path, typer.Option(help="Folder of the journal and of the learned.", file_okay=False)] = Path(
-        "data"
-    ),
+    data: Annotated[
+        Path,
+        typer.Option(
+            help="Folder of the journal and of the learned; with --store of compiled programs alone.", file_okay=False
+        ),
+    ] = Path("data"),
+    store: Annotated[
+        str, typer.Option(help="postgresql://… for several processes or hosts; else SQLite in --data.", envvar=STORE)
+    ] = "",
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="0 takes a free one and logs it.")] = 8080,
     rate: Annotated[
@@ -30,7 +38,7 @@ def serve(
     from sottovoce.server.serve import serve as run
 
     token = os.environ.get("SOTTOVOCE_ADMIN_TOKEN", "")
-    run(data, host=host, port=free_port(host, port), token=token, rate=rate, proxies=proxies)
+    run(store or str(data), data, host=host, port=free_port(host, port), token=token, rate=rate, proxies=proxies)
 
 
 def free_port(host: str, port: int) -> int:

@@ -1,6 +1,7 @@
 """`sottovoce serve`: one process that listens, and its learner."""
 
 import asyncio
+import contextlib
 import gc
 import logging
 import signal
@@ -13,9 +14,10 @@ from granian.http import HTTP1Settings
 from granian.server.embed import Server
 
 from sottovoce.server.connections import HEADER_SECONDS, LARGEST_HEADER, LARGEST_SHARE, guarded, room
-from sottovoce.server.coordination import ChildLearner, only_one
+from sottovoce.server.coordination import learner_of
+from sottovoce.server.coordination.pipes import only_one
 from sottovoce.server.logs import log, to_stderr
-from sottovoce.server.store import open_store
+from sottovoce.server.store import is_shared, open_store
 from sottovoce.server.web.app import Application
 from sottovoce.server.web.hub import Hub
 
@@ -26,18 +28,19 @@ SWITCH_SECONDS = 0.0005
 as long, which is longer than the disk takes."""
 
 
-def serve(folder: Path, *, host: str, port: int, token: str, rate: float, proxies: int) -> None:
+def serve(address: str, folder: Path, *, host: str, port: int, token: str, rate: float, proxies: int) -> None:
     """Listen until told to stop (SIGTERM or SIGINT); then write what waits and end."""
     to_stderr()
-    with only_one("server", folder, wait=False):
-        uvloop.run(_serve(folder, host, port, token, rate, proxies))
+    with contextlib.nullcontext() if is_shared(address) else only_one("server", folder, wait=False):
+        uvloop.run(_serve(address, folder, host, port, token, rate, proxies))
 
 
-async def _serve(folder: Path, host: str, port: int, token: str, rate: float, proxies: int) -> None:
+async def _serve(address: str, folder: Path, host: str, port: int, token: str, rate: float, proxies: int) -> None:
     stop, most = asyncio.Event(), room()
     for name in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(name, stop.set)
-    async with Hub(open_store(folder), ChildLearner(folder)) as hub:
+    store = open_store(address)
+    async with Hub(store, learner_of(store, address, folder)) as hub:
         server = Server(
             Application(hub, token, rate, proxies),
             host,

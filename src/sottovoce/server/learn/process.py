@@ -15,11 +15,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sottovoce.server.coordination import News, WebProcess, Wish, only_one
+from sottovoce.server.coordination import web_side_of
+from sottovoce.server.coordination.messages import News, WebSide, Wish
+from sottovoce.server.coordination.pipes import ADDRESS, WebProcess, only_one
 from sottovoce.server.learn.replaying import fold_of, replayed, resume
 from sottovoce.server.logs import log, to_stderr
-from sottovoce.server.store import open_store
-from sottovoce.server.store.base import Entry, Gap, Publication, Store, StoreFault, TaskRow, open_seconds
+from sottovoce.server.store import is_shared, open_store
+from sottovoce.server.store.base import Deposed, Entry, Gap, Publication, Store, StoreFault, TaskRow, open_seconds
 
 if TYPE_CHECKING:
     from sottovoce.server.learn.folding import Fold
@@ -67,6 +69,7 @@ class Folds:
         news = [self._guarded(row.number, self._begin, row) for row in new[:AT_ONCE]]
         if self._cursor is None:
             self._cursor = self._store.last()
+        unplaced = self._store.order(self._most)
         entries = self._store.entries(self._cursor, self._most)
         for number in dict.fromkeys(entry.report.task for entry in entries):
             if number in self._tasks and number not in self._broken | self._late.keys():
@@ -76,7 +79,7 @@ class Folds:
         turn = list(self._late)[:AT_ONCE]
         share = max(self._most // max(len(turn), 1), LEAST)
         news += [self._guarded(number, self._read_own, number, share) for number in turn]
-        self.behind = len(entries) == self._most or bool(self._late) or len(new) > AT_ONCE
+        self.behind = self._most in (unplaced, len(entries)) or bool(self._late) or len(new) > AT_ONCE
         if self.behind:
             quick = time.monotonic() - start < WORK_SECONDS
             self._most = min(2 * self._most, MOST) if quick else max(self._most // 2, LEAST)
@@ -124,7 +127,7 @@ class Folds:
         """A task whose learner fails is set aside; the others go on."""
         try:
             return work(*arguments)
-        except PASSING:
+        except (*PASSING, Deposed):
             raise
         except Exception:
             log("a task's learner failed; it is set aside", logging.ERROR, failure=True, task=number)
@@ -206,25 +209,32 @@ class Folds:
 
 
 def main(folder: Path) -> None:
+    """Learn whenever it is this process's turn, until its web process is gone."""
     to_stderr()
     os.nice(NICE)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal interrupts both; the server says when it is time
-    web = WebProcess(sys.stdin.fileno(), sys.stdout.fileno())
-    with only_one("learner", folder, wait=True):  # an older one may not have noticed yet that its server is gone
-        if (wanted := web.listen(0.0)) is not None:  # this one's may be gone as well by now
-            learn(folder, web, wanted)
+    address, own = os.environ.get(ADDRESS) or str(folder), WebProcess(sys.stdin.fileno(), sys.stdout.fileno())
+    with contextlib.ExitStack() as end:
+        if not is_shared(address):  # an older one may not have noticed yet that its server is gone
+            end.enter_context(only_one("learner", folder, wait=True))
+        store = end.enter_context(contextlib.closing(open_store(address)))
+        web = web_side_of(store, own)
+        if store.shared:
+            import sottovoce.server.learn.folding  # noqa: F401 (takes a second, which nobody is to wait for later)
+        while (wanted := web.stand_by()) is not None:
+            learn(store, folder, web, wanted)
+            web.retire()
 
 
-def learn(folder: Path, web: WebProcess, wanted: list[Wish] | None) -> None:
-    """Until the web process is gone."""
+def learn(store: Store, folder: Path, web: WebSide, wanted: list[Wish] | None) -> None:
+    """Until the web process is gone, or another learner was elected."""
     import jax
 
     from sottovoce.server.learn import compiled
 
     compiled.keep_in(folder / "compiled")
-    with jax.enable_x64(True):
-        store, room = open_store(folder), compiled.Room()
-        learning, faults = Folds(store), 0
+    with jax.enable_x64(True), contextlib.suppress(Deposed):
+        learning, faults, room = Folds(store), 0, compiled.Room()
         while wanted is not None:
             start = time.monotonic()
             try:

@@ -28,6 +28,10 @@ class StoreFault(Exception):
     """The disk or the database cannot do it now (full, failing, busy). Nothing was kept; the same may work later."""
 
 
+class Deposed(Exception):
+    """Another learner was elected: what this one wanted to write was not written, and it learns no more."""
+
+
 class TaskRow(NamedTuple):
     number: int
     body: bytes
@@ -40,6 +44,18 @@ class TaskRow(NamedTuple):
     @property
     def contract(self) -> Contract:
         return contract_from(self.body)
+
+
+class Standing(NamedTuple):
+    """What changes about a task, whichever process changes it."""
+
+    number: int
+    mode: Mode
+    paused: bool
+    reports: int
+    """Private ones; forgotten ones too."""
+    warm: int
+    """Rows of consented data."""
 
 
 class Journalled(NamedTuple):
@@ -156,11 +172,15 @@ class Store(Protocol):
     Each of them raises `StoreFault` where the fault is not in what it was asked.
     """
 
+    shared: bool
+    """Do other processes write to it too?"""
+
     def clone(self) -> "Store": ...  # the same data through a connection of its own, for another thread
     def close(self) -> None: ...
 
     # The web process writes.
     def secret(self, name: str) -> bytes: ...  # random bytes that stay the same as long as the data
+    # The task with this id; if another process was faster, the one that it has made.
     def create(self, id: str, body: bytes, mode: Mode) -> TaskRow: ...
     def change(self, number: int, mode: Mode, paused: bool) -> None: ...
     # Atomic and durable; False for what was there already. The reports of one call are kept in the order of their
@@ -178,8 +198,10 @@ class Store(Protocol):
     def tidy(self) -> None: ...  # what must be done now and then, without holding up those who write
     def probe(self) -> None: ...  # write something that changes nothing: a fault if that is not possible
 
-    # The learner writes. What was published before is superseded by a publication, and forgotten if it was superseded
-    # before `closed` and has no memo.
+    # The learner writes; a store of many processes raises `Deposed` where another learner was elected.
+    def order(self, most: int) -> int: ...  # give places to so many reports that have none yet; how many there were
+    # What was published before is superseded by a publication, and forgotten if it was superseded before `closed` and
+    # has no memo.
     def publish(self, task: int, publication: Publication, now: int, closed: int) -> None: ...
     def save(self, task: int, snapshot: Snapshot) -> None: ...
     # All at once: a gap, which takes the place of those that begin in it, and what is served and resumed from now on.
@@ -190,6 +212,7 @@ class Store(Protocol):
 
     # Both read.
     def tasks(self, after: int = 0) -> list[TaskRow]: ...  # those with a higher number
+    def standings(self) -> list[Standing]: ...  # of all tasks, in order
     def count(self, task: int) -> tuple[int, int]: ...  # private reports, rows of consented data; forgotten ones too
     def history(self, task: int) -> list[Tally]: ...  # in order
     def oldest(self, task: int) -> int | None: ...  # the day of the oldest report kept

@@ -1,15 +1,12 @@
 """SQLite files as the embedded store uses them: opened in one way, written all or nothing, faults told by one name."""
 
 import contextlib
-import functools
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, TypeVar
 
 from sottovoce.protocol.errors import ConfigurationError
-from sottovoce.server.store.base import StoreFault
 
 FORMAT = 6
 """Of both files, kept in SQLite's `user_version`. Sottovoce 0.1 left it at 0."""
@@ -18,31 +15,14 @@ BUSY_SECONDS = 2.0
 STATEMENTS = 256
 """Prepared statements that a connection keeps."""
 
-Class = TypeVar("Class", bound=type)
 PASSING = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED,
            sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PROTOCOL}  # fmt: skip
 """What SQLite says where the fault is of the disk, or of somebody else who uses the file."""
 
 
-def telling_faults(store: Class) -> Class:
-    """The class, with every method telling such faults as `StoreFault`."""
-
-    def telling(method: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(method)
-        def told(*arguments: Any, **named: Any) -> Any:
-            try:
-                return method(*arguments, **named)
-            except sqlite3.OperationalError as error:
-                if error.sqlite_errorcode & 0xFF not in PASSING:
-                    raise
-                raise StoreFault(f"{error} ({error.sqlite_errorname})") from error
-
-        return told
-
-    for name, method in list(vars(store).items()):
-        if not name.startswith("__"):
-            setattr(store, name, telling(method))
-    return store
+def passing(error: sqlite3.OperationalError) -> str:
+    """What to say where the fault is not of whoever asked; else nothing."""
+    return f"{error} ({error.sqlite_errorname})" if error.sqlite_errorcode & 0xFF in PASSING else ""
 
 
 def open_file(path: Path, schema: str, *, durable: bool) -> sqlite3.Connection:

@@ -22,11 +22,13 @@ from sottovoce.server.store.base import (
     Mode,
     Publication,
     Snapshot,
+    Standing,
     Tally,
     TaskRow,
     Unread,
 )
-from sottovoce.server.store.files import FORMAT, open_file, telling_faults, transaction
+from sottovoce.server.store.faults import telling_faults
+from sottovoce.server.store.files import FORMAT, open_file, passing, transaction
 
 JOURNAL = """
 CREATE TABLE IF NOT EXISTS secrets (name TEXT PRIMARY KEY, value BLOB NOT NULL);
@@ -90,9 +92,11 @@ READ = 4096
 """Entries of one task read at once."""
 
 
-@telling_faults
+@telling_faults(sqlite3.OperationalError, passing)
 class SqliteStore:
     """A `Store` in a folder."""
+
+    shared = False
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -192,6 +196,10 @@ class SqliteStore:
 
     # --- the learner writes ------------------------------------------------------------------------------------------
 
+    def order(self, most: int) -> int:
+        """The one process that appends has given all their places."""
+        return 0
+
     def publish(self, task: int, publication: Publication, now: int, closed: int) -> None:
         with transaction(self._learned):
             self._publish(task, publication, now, closed, "learned < ?", (publication.learned,))
@@ -232,6 +240,11 @@ class SqliteStore:
         wanted = "SELECT number, contract, mode, paused, prediction FROM tasks WHERE number > ? ORDER BY number"
         rows = self._journal.execute(wanted, (after,)).fetchall()
         return [TaskRow(number, body, mode, bool(paused), about) for number, body, mode, paused, about in rows]
+
+    def standings(self) -> list[Standing]:
+        wanted = "SELECT number, mode, paused, reports, warm FROM tasks JOIN counts ON task = number ORDER BY number"
+        rows = self._journal.execute(wanted).fetchall()
+        return [Standing(number, mode, bool(paused), *counts) for number, mode, paused, *counts in rows]
 
     def count(self, task: int) -> tuple[int, int]:
         return self._journal.execute("SELECT reports, warm FROM counts WHERE task = ?", (task,)).fetchone()

@@ -15,7 +15,8 @@ from sottovoce.catalogue.task_file import TaskFile
 from sottovoce.protocol.contract import digest_of
 from sottovoce.protocol.errors import SottovoceError
 from sottovoce.protocol.wire import ModelReports, Prediction, TicketReports, Verdict, WarmRows
-from sottovoce.server.coordination import ChildLearner, News, Wish
+from sottovoce.server.coordination.messages import News, Wish
+from sottovoce.server.coordination.pipes import ChildLearner
 from sottovoce.server.logs import log
 from sottovoce.server.metrics import Metrics
 from sottovoce.server.problems import Problem
@@ -31,6 +32,8 @@ TIDY_SECONDS = 0.25
 """How often the store tidies up; its write-ahead log stays some megabytes long."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
 """Seconds before background work that failed is tried again; twice as long each time."""
+REFRESH_SECONDS, REFRESHING_RESTS = 1.0, 10
+"""How often to look what other processes have changed, and a rest of so many times as long as that takes."""
 PREPARING_SECONDS = 60.0
 """How long the creator of a task waits for its first offer; the task exists all the same."""
 
@@ -69,6 +72,8 @@ class Hub:
             "tidying": self._keep_tidy(),
             "history": self._history.keep(self._insist),
         }
+        if self._store.shared:
+            work["refreshing"] = self._keep_refreshing()
         self._work = [asyncio.create_task(one, name=name) for name, one in work.items()]
         for one in self._work:
             one.add_done_callback(_log_end)
@@ -118,8 +123,12 @@ class Hub:
                     return known, False
                 detail = f"devices have joined another contract of {file.id}; choose another id"
                 raise Problem("contract-differs", detail)
-            task = self._add(await self._thread.run(self._store.create, file.id, body, file.mode))
+            row = await self._thread.run(self._store.create, file.id, body, file.mode)
+            if row.body != body:  # another process was faster
+                raise Problem("contract-differs", f"somebody has just made another {file.id}; choose another id")
+            task = self._add(row)
         self._learner.wake()
+        self._learner.announce()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(task.prepared.wait(), PREPARING_SECONDS)
         if task.broken:
@@ -135,6 +144,7 @@ class Hub:
             kept = msgspec.json.encode(prediction)
             await self._thread.run(self._store.predict, task.row.number, kept)
             task.row = task.row._replace(prediction=kept)
+        self._learner.announce()
 
     async def roll_back(self, task: LiveTask, learned: int) -> bool:
         """To the state after so many reports: what came later is learned from no more. Is it done, or only begun?"""
@@ -159,6 +169,7 @@ class Hub:
             row = task.row._replace(**changes)
             await self._thread.run(self._store.change, row.number, row.mode, row.paused)
             task.row = row
+        self._learner.announce()
         log("status changed", task=task.contract.id, mode=row.mode, paused=row.paused)
 
     # --- reports -----------------------------------------------------------------------------------------------------
@@ -245,7 +256,7 @@ class Hub:
         task.news = news
         if news.answers:
             task.answered.set()
-        if news.base:
+        if news.base and self._learner.leads:
             self._bases.put_nowait(news)
 
     def _by_number(self, number: int) -> LiveTask | None:
@@ -277,10 +288,33 @@ class Hub:
                 else:
                     await self._insist("tidying", asyncio.to_thread, store.tidy)
 
-    async def _keep_retention(self) -> None:
-        """Look for reports that are older than their task keeps them."""
+    async def _keep_refreshing(self) -> None:
+        """What other processes have changed, as soon as they say so, and now and then without that."""
+        changed: asyncio.Event = self._learner.changed
         while True:
-            while self.trouble:
+            start = time.monotonic()
+            await self._insist("refreshing", self._refresh)
+            rest = max(REFRESH_SECONDS, REFRESHING_RESTS * (time.monotonic() - start))
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(changed.wait(), rest)
+            changed.clear()
+
+    async def _refresh(self) -> None:
+        standings = await self._thread.run(self._store.standings)
+        async with self._changing:
+            known = {task.row.number: task for task in self.tasks.values()}
+            if any(one.number not in known for one in standings):
+                for row in await self._thread.run(self._store.tasks, max(known, default=0)):
+                    known[row.number] = self._add(row)
+            for one in standings:
+                task = known[one.number]
+                task.row = task.row._replace(mode=one.mode, paused=one.paused)
+                task.reports, task.warm = one.reports, one.warm
+
+    async def _keep_retention(self) -> None:
+        """Look for reports that are older than their task keeps them; where many serve, one of them does."""
+        while True:
+            while self.trouble or not self._learner.leads:
                 await asyncio.sleep(1.0)
             for task in list(self.tasks.values()):
                 await self._insist("retention", self._retention.look, task)

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from sottovoce.protocol.contract import DAY, Contract
-from sottovoce.server.coordination import ChildLearner, Wish
+from sottovoce.server.coordination.messages import Wish
+from sottovoce.server.coordination.pipes import ChildLearner
 from sottovoce.server.logs import log
 from sottovoce.server.store.base import permit_seconds
 from sottovoce.server.store.thread import StoreThread

@@ -13,7 +13,7 @@ from sottovoce.catalogue.task import learning_of
 from sottovoce.privacy.gates import mechanisms_of
 from sottovoce.protocol import wire
 from sottovoce.protocol.contract import DAY, ByModel, digest_of
-from sottovoce.server.coordination import News
+from sottovoce.server.coordination.messages import News
 from sottovoce.server.problems import Problem, not_ready
 from sottovoce.server.store.base import (
     Journalled,
@@ -68,6 +68,8 @@ class LiveTask:
         """Of the newest model."""
         self._dealt = 0
         """Offers of the pool that were handed out."""
+        self._first = 0
+        """Where in the pool this process begins: if several do, each offer is handed out about as often."""
 
     # --- what the learner published ----------------------------------------------------------------------------------
 
@@ -91,6 +93,7 @@ class LiveTask:
         self._published = msgspec.msgpack.decode(newest.body, type=Published)
         self._judge.learn_versions({one.version: one.superseded for one in publications if one.version}, now)
         self.version, self.published_after, self._dealt = newest.version, newest.learned, 0
+        self._first = secrets.randbelow(max(len(self._published.offers), 1))
         self.prepared.set()
 
     # --- what is served ----------------------------------------------------------------------------------------------
@@ -144,7 +147,8 @@ class LiveTask:
             ticket = self._permits.issue(commitment, expires, held_out(pool[0].memo))
             return wire.TicketOffer(ticket=ticket, action=self._holdout.baseline, expires=expires)
         self._dealt += 1
-        offer = pool[next_one] if next_one < len(pool) else pool[secrets.randbelow(len(pool))]
+        place = self._first + next_one if next_one < len(pool) else secrets.randbelow(len(pool))
+        offer = pool[place % len(pool)]
         ticket = self._permits.issue(commitment, expires, offer.memo)
         return wire.TicketOffer(ticket=ticket, action=offer.action, expires=expires)
 

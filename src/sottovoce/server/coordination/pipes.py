@@ -1,8 +1,4 @@
-"""How the web process and the learner's process work together on one store, and how each stays the only one.
-
-The web process wakes the learner when the journal has grown, or has a `Wish`. The learner answers with news. Here both
-use the pipes of a child process and locks on files; a database could bring the same messages to several machines.
-"""
+"""A web process and its learner on one host: a child process, its two pipes, and locks on files."""
 
 import asyncio
 import fcntl
@@ -13,15 +9,14 @@ import select
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO
 
 import msgspec
 
 from sottovoce.protocol.errors import ConfigurationError
+from sottovoce.server.coordination.messages import News, Wish
 from sottovoce.server.logs import log
 
-WAKE_SECONDS = 0.005
-"""Reports that come within this time wake the learner once."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 10.0
 """Seconds before a learner that ended is started again; twice as long each time until there is news."""
 LONGEST = 2**20
@@ -30,50 +25,27 @@ LAST_SECONDS = 5.0
 """How long a learner may take to save its state when the server stops; the journal has all that it did not save."""
 
 
+ADDRESS = "SOTTOVOCE_STORE"
+"""The variable of the environment with the address of the store."""
 WISH = re.compile(rb"\d+( \d+)?")
 """A line with a wish."""
-
-
-class News(msgspec.Struct, frozen=True, kw_only=True):
-    """What the web process is told: how far one task is."""
-
-    task: int
-    """0: none, this is about the learner's process."""
-    learned: int = 0
-    published: int = 0
-    state: str = ""
-    seq: int = 0
-    unread: int = 0
-    """Entries of the journal that could not be read and were left out."""
-    suspicious: bool = False
-    """Can the newest reports not come from honest people alone?"""
-    left_out: int = 0
-    """Reports and rows that were rolled back."""
-    answers: bool = False
-    """Does this answer a wish to roll back?"""
-    base: bool = False
-    """Was the snapshot saved that replay may start from?"""
-    broken: bool = False
-    """Did its learner fail? Then it learns nothing more until the server starts again."""
-    faulty: bool = False
-    """Does the learner's process wait for a fault of the store to be over?"""
-
-
-class Wish(NamedTuple):
-    """What the web process asks for: a snapshot of a task that replay may start from, or to roll the task back."""
-
-    task: int
-    learned: int | None = None
-    """Roll back to the state after so many reports."""
 
 
 class ChildLearner:
     """The learner as the web process sees it: a child process, started again should it ever end."""
 
-    def __init__(self, folder: Path) -> None:
+    leads = True
+    """Is this the learner that learns?"""
+    wake_seconds = 0.005
+    """Reports that come within this time wake the learner once."""
+
+    def __init__(self, address: str, folder: Path) -> None:
         self._command = (sys.executable, "-m", "sottovoce.server.learn.process", str(folder))
+        self._environment = os.environ | {ADDRESS: address}  # which may hold a password: not in the command
         self._process: asyncio.subprocess.Process | None = None
         self._stopping = self._waking = False
+        self.changed = asyncio.Event()
+        """Has another web process made or changed a task?"""
 
     @property
     def running(self) -> bool:
@@ -83,16 +55,21 @@ class ChildLearner:
         """There is something new in the store."""
         if not self._waking:
             self._waking = True
-            asyncio.get_running_loop().call_later(WAKE_SECONDS, self._wake)
+            asyncio.get_running_loop().call_later(self.wake_seconds, self._wake)
 
     def ask(self, wish: Wish) -> None:
         self._say(" ".join(str(number) for number in wish if number is not None).encode() + b"\n")
+
+    def announce(self) -> None:
+        """A task was made or changed: there is no other web process to be told."""
 
     async def run(self, told: Callable[[News], Awaitable[None]], restarted: Callable[[], None]) -> None:
         """Pass its news on, for as long as the server runs."""
         pause, pipe = FIRST_PAUSE, asyncio.subprocess.PIPE
         while not self._stopping:
-            self._process = await asyncio.create_subprocess_exec(*self._command, stdin=pipe, stdout=pipe, limit=LONGEST)
+            self._process = await asyncio.create_subprocess_exec(
+                *self._command, env=self._environment, stdin=pipe, stdout=pipe, limit=LONGEST
+            )
             assert self._process.stdout is not None
             async for news in _news(self._process.stdout):
                 await told(news)
@@ -141,13 +118,20 @@ class WebProcess:
     """The web process as the learner sees it: two pipes."""
 
     def __init__(self, ear: int, mouth: int) -> None:
-        self._ear, self._mouth, self._heard = ear, mouth, b""
+        self.ear, self._mouth, self._heard = ear, mouth, b""
+
+    def stand_by(self) -> list[Wish] | None:
+        """What is asked for; None when the web process is gone."""
+        return self.listen(0.0)
+
+    def retire(self) -> None:
+        """Nobody else is to be told."""
 
     def listen(self, wait: float) -> list[Wish] | None:
         """What is asked for; nothing when woken or after waiting; None when the web process is gone."""
-        if not select.select([self._ear], [], [], wait)[0]:
+        if not select.select([self.ear], [], [], wait)[0]:
             return []
-        said = os.read(self._ear, 65536)
+        said = os.read(self.ear, 65536)
         *lines, self._heard = (self._heard + said).split(b"\n")  # the last one may go on in what is read next
         return [Wish(*map(int, line.split())) for line in lines if WISH.fullmatch(line)] if said else None
 
