@@ -2,15 +2,18 @@
 
 import contextlib
 import http.client
+import os
 import random
 import resource
+import signal
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from postgres import Postgres
 from serving import (
     ARMS,
     MODEL,
@@ -39,11 +42,15 @@ PATIENCE = 60.0
 
 
 class Load:
-    """A thread that reports without end: singles and batches, and again until each is acknowledged."""
+    """A thread that reports without end: singles and batches, and again until each is acknowledged.
 
-    def __init__(self, server: Server, contract: Contract, seed: int) -> None:
+    Each request goes to any of the servers, as if a balancer stood before them.
+    """
+
+    def __init__(self, servers: Server | Sequence[Server], contract: Contract, seed: int) -> None:
         self._contract, self._draw = contract, random.Random(seed)
-        self._call = Caller(server.port, timeout=5.0)
+        servers = [servers] if isinstance(servers, Server) else servers
+        self._callers = [Caller(server.port, timeout=15.0) for server in servers]
         self._stop = threading.Event()
         self.acknowledged: list[bytes] = []
         self.retried = 0
@@ -55,7 +62,8 @@ class Load:
         """Stop after the batch at hand is acknowledged."""
         self._stop.set()
         self._thread.join()
-        self._call.close()
+        for caller in self._callers:
+            caller.close()
         if self.failure:
             raise self.failure
 
@@ -86,7 +94,7 @@ class Load:
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             with contextlib.suppress(*GONE):
-                answer = self._call(method, path, body)
+                answer = self._draw.choice(self._callers)(method, path, body)
                 if answer.status == 200:
                     return answer.json()
                 assert answer.status == 503, answer
@@ -128,6 +136,78 @@ def kill_under_load(folder: Path, kills: int, longest: float) -> tuple[int, int]
         server.close()
 
 
+class Cluster:
+    """Two servers on one PostgreSQL, people who report to either, and what can happen to them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.postgres = Postgres().start()
+        self.address = self.postgres.new()
+        self.servers = [Server(folder / name, store=self.address) for name in ("first", "second")]
+        self.loads: list[Load] = []
+        try:
+            for server in self.servers:
+                server.start().ready()
+            self.contracts = [self.servers[0].create(ARMS), self.servers[0].create(MODEL)]
+            until(lambda: all(self._knows(server) for server in self.servers))
+            self.loads = [Load(self.servers, contract, seed) for seed, contract in enumerate(self.contracts)]
+        except BaseException:
+            self.close()
+            raise
+
+    def _knows(self, server: Server) -> bool:
+        return all(server.call("GET", f"/v1/tasks/{one.id}/summary").status == 200 for one in self.contracts)
+
+    def leader(self) -> Server:
+        """The server whose learner learns."""
+
+        def leads(server: Server) -> bool:
+            with contextlib.suppress(*GONE):
+                return b"sottovoce_learner_leads 1.0" in server.call("GET", "/metrics").body
+            return False
+
+        until(lambda: any(leads(server) for server in self.servers))
+        return next(server for server in self.servers if leads(server))
+
+    def learned(self) -> int:
+        """Of all tasks, as the newest of the servers says."""
+        known = 0
+        for server in self.servers:
+            with contextlib.suppress(*GONE, KeyError):
+                known = max(known, sum(server.summary(one.id)["learned"] for one in self.contracts))
+        return known
+
+    def kill_web(self) -> None:
+        server = self.leader()
+        server.kill()
+        server.start()
+
+    def kill_learner(self) -> None:
+        (child,) = children_of(self.leader().pid)
+        os.kill(child, signal.SIGKILL)
+
+    def kill_postgres(self) -> None:
+        self.postgres.stop(signal.SIGKILL)
+        self.postgres.start()
+
+    def check(self) -> tuple[int, int]:
+        """Nothing lost, nothing double, replay as learned; how many reports, and how often somebody came again."""
+        for load in self.loads:
+            load.finish()
+        states = {one.id: self.servers[0].caught_up(one.id) for one in self.contracts}
+        for server in self.servers:
+            assert server.stop() == 0
+            assert '"event":"route failed"' not in server.log.read_text()
+        acknowledged = [id for load in self.loads for id in load.acknowledged]
+        check_journal(self.address, acknowledged)
+        check_replay(self.address, states)
+        return len(acknowledged), sum(load.retried for load in self.loads)
+
+    def close(self) -> None:
+        for server in self.servers:
+            server.close()
+        self.postgres.close()
+
+
 @contextlib.contextmanager
 def full_disk(server: Server) -> Iterator[None]:
     """As long as it lasts, the server and its learner cannot write to a file beyond its first pages."""
@@ -150,7 +230,7 @@ def fill_under_load(folder: Path, rounds: int, seconds: float) -> tuple[int, int
             with full_disk(server):
                 time.sleep(seconds)
                 refused = server.call("GET", "/readyz")
-                assert (refused.status, "disk" in refused.json()["detail"]) == (503, True)
+                assert (refused.status, "store" in refused.json()["detail"]) == (503, True)
                 before = {task: server.summary(task)["learned"] for task in ("arms", "model")}
             until(lambda: all(server.summary(task)["learned"] > before[task] for task in before), seconds=5)  # noqa: B023
             until(lambda: server.call("GET", "/readyz").status == 200, seconds=5)
@@ -168,19 +248,21 @@ def fill_under_load(folder: Path, rounds: int, seconds: float) -> tuple[int, int
         server.close()
 
 
-def check_journal(folder: Path, acknowledged: list[bytes]) -> None:
+def check_journal(address: Path | str, acknowledged: list[bytes]) -> None:
     """Every acknowledged report is there, once, and nothing else is."""
-    with contextlib.closing(sqlite3.connect(folder / "journal.sqlite")) as journal:
-        found = [id for (id,) in journal.execute("SELECT id FROM journal")]
-        assert journal.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    with contextlib.closing(open_store(address)) as store:
+        found = [entry.report.id for row in store.tasks() for entry in store.entries_of(row.number, 0)]
+    if isinstance(address, Path):
+        with contextlib.closing(sqlite3.connect(address / "journal.sqlite")) as journal:
+            assert journal.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     assert len(found) == len(set(found))
     assert len(acknowledged) == len(set(acknowledged))
     assert set(found) == set(acknowledged)
 
 
-def check_replay(folder: Path, states: dict[str, dict[str, Any]]) -> None:
+def check_replay(address: Path | str, states: dict[str, dict[str, Any]]) -> None:
     """The journal alone gives the state that the server had."""
-    store = open_store(folder)
+    store = open_store(address)
     for row in store.tasks():
         summary = states[row.contract.id]
         assert summary["reports"] == summary["learned"] == len(list(store.entries_of(row.number, 0)))

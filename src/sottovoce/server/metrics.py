@@ -36,6 +36,7 @@ class Metrics:
         )
         self.set_aside = Gauge("set_aside", "1 for a task whose learner failed.", ["task"], **here)
         self.faulty = Gauge("store_faulty", "1 while reports are sent back because the disk cannot take them.", **here)
+        self.leads = Gauge("learner_leads", "1 where the learner of this server is the one that learns.", **here)
         self.restarts = Counter("learner_restarts", "How often the learner had to be started again.", **here)
 
     def page(self) -> bytes:

@@ -15,7 +15,7 @@ import msgspec
 import psycopg
 from psycopg import AsyncConnection, Connection
 
-from sottovoce.server.coordination.election import RENEW_SECONDS, Election
+from sottovoce.server.coordination.election import RELEASE, RENEW_SECONDS, Election
 from sottovoce.server.coordination.messages import News, Wish
 from sottovoce.server.coordination.pipes import ChildLearner, WebProcess
 from sottovoce.server.logs import log
@@ -49,11 +49,19 @@ class ElectedLearner(ChildLearner):
         self._bell.ring(TASKS)
 
     async def run(self, told: Callable[[News], Awaitable[None]], restarted: Callable[[], None]) -> None:
+        epoch = 0
+
         async def own(news: News) -> None:
-            self.leads = not news.stands_by
+            nonlocal epoch
+            epoch, self.leads = news.epoch, news.epoch > 0
             await told(news)
 
-        await asyncio.gather(super().run(own, restarted), self._hear(told))
+        def ended() -> None:
+            self.leads = False
+            self._bell.run(RELEASE, epoch)  # its election ends with it
+            restarted()
+
+        await asyncio.gather(super().run(own, ended), self._hear(told))
 
     async def stop(self) -> None:
         await super().stop()
@@ -130,18 +138,19 @@ class WebProcesses:
         self._untold: list[News] = []
         self._faulty, self._looked = False, 0.0
 
-    def stand_by(self) -> list[Wish] | None:
+    def stand_by(self, meanwhile: Callable[[], None]) -> list[Wish] | None:
         """Until elected: what is asked for; None when the own web process is gone."""
-        self._own.tell([News(task=0, stands_by=True)])
-        if self._own.listen(0.0) is None:
-            return None
-        while (epoch := self._election.win()) is None:
-            if self._own.listen(RENEW_SECONDS) is None:
-                return None
-        log("elected to learn", epoch=epoch)
-        self._store.epoch, self._untold = epoch, []
         self._own.tell([News(task=0)])
-        return self.listen(0.0)
+        pause = 0.0
+        while self._own.listen(pause) is not None:
+            if epoch := self._election.win():
+                log("elected to learn", epoch=epoch)
+                self._store.epoch, self._untold = epoch, []
+                self._own.tell([News(task=0, epoch=epoch)])
+                return self.listen(0.0)
+            meanwhile()
+            pause = RENEW_SECONDS
+        return None
 
     def retire(self) -> None:
         """Let another one be elected."""
@@ -183,4 +192,4 @@ class WebProcesses:
         except StoreFault:
             faulty = True
         changed, self._faulty = faulty != self._faulty, faulty
-        return self._own.tell([News(task=0, faulty=faulty)] if changed else [])
+        return self._own.tell([News(task=0, faulty=faulty, epoch=self._store.epoch or 0)] if changed else [])

@@ -1,6 +1,6 @@
 """What web processes and the learner say to each other."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 import msgspec
@@ -29,8 +29,8 @@ class News(msgspec.Struct, frozen=True, kw_only=True):
     """Did its learner fail? Then it learns nothing more until the server starts again."""
     faulty: bool = False
     """Does the learner's process wait for a fault of the store to be over?"""
-    stands_by: bool = False
-    """Does the learner's process only wait to be elected?"""
+    epoch: int = 0
+    """The election that the learner's process has won; 0 where it waits to be elected, or where nobody else learns."""
 
 
 class Wish(NamedTuple):
@@ -44,7 +44,8 @@ class Wish(NamedTuple):
 class WebSide(Protocol):
     """Web processes as a learner sees them."""
 
-    def stand_by(self) -> list[Wish] | None: ...  # wait until it is this learner's turn; None when it never will be
+    # Wait until it is this learner's turn, and meanwhile do this again and again; None when it never will be.
+    def stand_by(self, meanwhile: Callable[[], None]) -> list[Wish] | None: ...
     def listen(self, wait: float) -> list[Wish] | None: ...  # what is asked for; None when its turn is over
     def tell(self, news: Sequence[News]) -> bool: ...  # is anybody there who reads it?
     def retire(self) -> None: ...  # let another learner have its turn

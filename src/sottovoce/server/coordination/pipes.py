@@ -120,8 +120,8 @@ class WebProcess:
     def __init__(self, ear: int, mouth: int) -> None:
         self.ear, self._mouth, self._heard = ear, mouth, b""
 
-    def stand_by(self) -> list[Wish] | None:
-        """What is asked for; None when the web process is gone."""
+    def stand_by(self, meanwhile: Callable[[], None]) -> list[Wish] | None:
+        """What is asked for, at once; None when the web process is gone."""
         return self.listen(0.0)
 
     def retire(self) -> None:

@@ -219,11 +219,43 @@ def main(folder: Path) -> None:
             end.enter_context(only_one("learner", folder, wait=True))
         store = end.enter_context(contextlib.closing(open_store(address)))
         web = web_side_of(store, own)
-        if store.shared:
-            import sottovoce.server.learn.folding  # noqa: F401 (takes a second, which nobody is to wait for later)
-        while (wanted := web.stand_by()) is not None:
+        rehearsal = Rehearsal(store, folder)
+        while (wanted := web.stand_by(rehearsal)) is not None:
             learn(store, folder, web, wanted)
             web.retire()
+
+
+class Rehearsal:
+    """Lets a learner that waits to be elected compile what it will need, one task at a time."""
+
+    def __init__(self, store: Store, folder: Path) -> None:
+        self._store, self._folder = store, folder
+        self._seen = 0
+        self._waiting: list[TaskRow] = []
+        """Tasks without a report so far."""
+
+    def __call__(self) -> None:
+        with contextlib.suppress(*PASSING):
+            new = self._store.tasks(self._seen)
+            self._seen = max([self._seen, *(row.number for row in new)])
+            self._waiting += new
+            row = next((row for row in self._waiting if self._store.last(row.number)), None)
+            if row is not None:
+                self._waiting.remove(row)
+                self._rehearse(row)
+
+    def _rehearse(self, row: TaskRow) -> None:
+        """Learn from a few reports, and keep nothing of it."""
+        import jax
+
+        from sottovoce.server.learn import compiled
+
+        compiled.keep_in(self._folder / "compiled")
+        with jax.enable_x64(True), contextlib.suppress(Exception):  # what fails here is told when it matters
+            fold = fold_of(self._store, row, base=True)
+            for _ in fold.advance(self._store.entries(fold.seq, LEAST, row.number)):
+                pass
+            fold.publish()
 
 
 def learn(store: Store, folder: Path, web: WebSide, wanted: list[Wish] | None) -> None:

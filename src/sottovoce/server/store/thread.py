@@ -19,6 +19,8 @@ LARGEST_GROUP = 4096
 """Reports in one transaction: some tens of milliseconds, for which the next ones wait."""
 LARGEST_QUEUE = 50_000
 """Reports that may wait; beyond that people are asked to come back."""
+ANSWER_SECONDS = 8.0
+"""How long a store may take to answer, which is less than devices wait; then it has a fault."""
 FAULT_SECONDS = 5
 """When to come back while the store has a fault."""
 
@@ -48,7 +50,7 @@ class StoreThread:
     async def run(self, work: Callable[..., Found], *arguments: Any) -> Found:
         """What a method of the store finds; a problem where the store has a fault."""
         try:
-            return await asyncio.wrap_future(self._thread.submit(work, *arguments))
+            return await self._in_time(asyncio.wrap_future(self._thread.submit(work, *arguments)))
         except StoreFault as fault:
             raise self._begun(fault) from fault
 
@@ -68,7 +70,16 @@ class StoreThread:
         if self._idle.is_set():
             self._idle.clear()
             loop.call_soon(self._write, loop)
-        return await answer
+        try:
+            return await self._in_time(answer)
+        except StoreFault as fault:  # it may be kept all the same: whoever sends it again is told a duplicate
+            raise self._begun(fault) from fault
+
+    async def _in_time(self, answer: asyncio.Future[Found]) -> Found:
+        try:
+            return await asyncio.wait_for(answer, ANSWER_SECONDS)
+        except TimeoutError as error:
+            raise StoreFault(f"no answer for {ANSWER_SECONDS:g} seconds") from error
 
     async def close(self) -> None:
         """Write what waits, and close the store."""
@@ -115,7 +126,7 @@ class StoreThread:
         if not self.faulty:
             log("the store has a fault; reports are sent back until it is over", logging.ERROR, fault=str(fault))
         self.faulty = True
-        return not_ready("the disk cannot take it now; send again", FAULT_SECONDS)
+        return not_ready("the store cannot take it now; send again", FAULT_SECONDS)
 
     def _over(self) -> None:
         if self.faulty:

@@ -32,8 +32,8 @@ TIDY_SECONDS = 0.25
 """How often the store tidies up; its write-ahead log stays some megabytes long."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
 """Seconds before background work that failed is tried again; twice as long each time."""
-REFRESH_SECONDS, REFRESHING_RESTS = 1.0, 10
-"""How often to look what other processes have changed, and a rest of so many times as long as that takes."""
+REFRESH_SECONDS = 1.0
+"""How often to look what other processes have changed."""
 PREPARING_SECONDS = 60.0
 """How long the creator of a task waits for its first offer; the task exists all the same."""
 
@@ -93,7 +93,7 @@ class Hub:
     def trouble(self) -> str:
         """Why reports cannot be taken and learned now; empty when they can."""
         if self._thread.faulty or self._learner_waits:
-            return "the disk cannot be written to"
+            return "the store cannot be written to"
         if self._failing or any(work.done() for work in self._work):
             return "background work fails; the server's log says where"
         if not (self._learner.running and all(task.ready or task.broken for task in self.tasks.values())):
@@ -177,6 +177,9 @@ class Hub:
     async def take(self, task: LiveTask, batch: TicketReports | ModelReports) -> list[Verdict]:
         """One verdict per report; those accepted are on disk."""
         judged = task.judge(batch.reports, self.clock())
+        if self._store.shared and "unknown-version" in judged:  # another process may have served it already
+            await self._take_publications(task)
+            judged = task.judge(batch.reports, self.clock())
         good = [one for one in judged if not isinstance(one, str)]
         fresh = iter(await self._thread.append(good) if good else [])
         verdicts: list[Verdict] = [
@@ -206,6 +209,7 @@ class Hub:
 
     def metrics_page(self) -> bytes:
         self.metrics.waiting.set(self._thread.waiting)
+        self.metrics.leads.set(self._learner.leads)
         self.metrics.faulty.set(self._thread.faulty or self._learner_waits)
         for id, task in self.tasks.items():
             self.metrics.journalled.labels(id).set(task.reports + task.warm)
@@ -251,13 +255,16 @@ class Hub:
             return
         rolled_back = news.left_out != task.news.left_out
         if rolled_back or news.published > task.published_after:
-            after = -1 if rolled_back else task.published_after
-            task.take(await self._thread.run(self._store.publications, news.task, after), self.clock())
+            await self._take_publications(task, everything=rolled_back)
         task.news = news
         if news.answers:
             task.answered.set()
         if news.base and self._learner.leads:
             self._bases.put_nowait(news)
+
+    async def _take_publications(self, task: LiveTask, *, everything: bool = False) -> None:
+        after = -1 if everything else task.published_after
+        task.take(await self._thread.run(self._store.publications, task.row.number, after), self.clock())
 
     def _by_number(self, number: int) -> LiveTask | None:
         return next((task for task in self.tasks.values() if task.row.number == number), None)
@@ -290,13 +297,11 @@ class Hub:
 
     async def _keep_refreshing(self) -> None:
         """What other processes have changed, as soon as they say so, and now and then without that."""
-        changed: asyncio.Event = self._learner.changed
+        changed = self._learner.changed
         while True:
-            start = time.monotonic()
             await self._insist("refreshing", self._refresh)
-            rest = max(REFRESH_SECONDS, REFRESHING_RESTS * (time.monotonic() - start))
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(changed.wait(), rest)
+                await asyncio.wait_for(changed.wait(), REFRESH_SECONDS)
             changed.clear()
 
     async def _refresh(self) -> None:

@@ -1,5 +1,6 @@
 """Connections to PostgreSQL: opened in one way, given up in time, and faults told by one name."""
 
+import logging
 from typing import Any
 
 import psycopg
@@ -12,7 +13,7 @@ from sottovoce.protocol.errors import ConfigurationError
 SETTINGS = {
     "application_name": "sottovoce",
     "synchronous_commit": "on",
-    "statement_timeout": "10s",
+    "statement_timeout": "7s",
     "lock_timeout": "5s",
     "idle_in_transaction_session_timeout": "3s",
 }
@@ -53,6 +54,7 @@ def pool(address: str) -> ConnectionPool:
         connect(address).close()
     except psycopg.Error as error:
         raise ConfigurationError(f"cannot use the store {without_password(address)}: {error}") from error
+    logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)  # faults are logged by whoever meets them
     return ConnectionPool(
         address,
         min_size=1,

@@ -84,9 +84,14 @@ class PostgresStore:
                     connection.isolation_level = None
 
     @contextlib.contextmanager
-    def _elected(self, isolation: psycopg.IsolationLevel | None = None) -> Iterator[Any]:
-        """A transaction of the learner. Nobody else is elected before it ends."""
+    def _elected(self, *, durable: bool = False, isolation: psycopg.IsolationLevel | None = None) -> Iterator[Any]:
+        """A transaction of the learner. Nobody else is elected before it ends.
+
+        One that is not durable may be lost if the database crashes: what it wrote is computed again from the journal.
+        """
         with self._transaction(isolation) as run:
+            if not durable:
+                run("SET LOCAL synchronous_commit = off")
             mine = "SELECT 1 FROM leader WHERE epoch = %s FOR KEY SHARE"
             if self.epoch is not None and run(mine, (self.epoch,)).fetchone() is None:
                 raise Deposed(f"another learner was elected after number {self.epoch}")
@@ -183,7 +188,7 @@ class PostgresStore:
     # --- the learner writes ------------------------------------------------------------------------------------------
 
     def order(self, most: int) -> int:
-        with self._elected(psycopg.IsolationLevel.REPEATABLE_READ) as run:
+        with self._elected(durable=True, isolation=psycopg.IsolationLevel.REPEATABLE_READ) as run:
             (last,) = run("SELECT last FROM places FOR UPDATE").fetchone()
             newest, count = run(NEXT, (most,)).fetchone()
             if count:
@@ -206,14 +211,14 @@ class PostgresStore:
     def roll_back(
         self, task: int, gap: Gap, snapshot: Snapshot, publication: Publication, now: int, closed: int
     ) -> None:
-        with self._elected() as run:
+        with self._elected(durable=True) as run:
             run("DELETE FROM gaps WHERE task = %s AND after_seq >= %s", (task, gap.after))
             run("INSERT INTO gaps VALUES (%s, %s, %s, %s)", (task, *gap))
             _save(run, task, snapshot)
             _publish(run, task, publication, now, closed, "true", ())
 
     def save(self, task: int, snapshot: Snapshot) -> None:
-        with self._elected() as run:
+        with self._elected(durable=snapshot.base) as run:
             _save(run, task, snapshot)
 
     def leave_out(self, task: int, entries: Sequence[Unread]) -> None:
