@@ -18,7 +18,7 @@ from sottovoce.server.store.base import Deposed, Gap, Journalled, Publication, S
 from sottovoce.server.store.postgres.schema import APPEND
 from sottovoce.server.store.postgres.store import PostgresStore
 
-TAKES_OVER = 30.0
+TAKES_OVER = 5.0
 """Seconds within which another learner learns."""
 
 
@@ -53,7 +53,7 @@ def test_kills_of_servers_learners_and_the_database_lose_nothing(cluster: Cluste
         cluster.kill_postgres,
     ):
         time.sleep(0.3)
-        assert (s:=seconds_until_learning_goes_on(cluster, happens)) < TAKES_OVER; print(happens.__name__, s, time.monotonic())
+        assert seconds_until_learning_goes_on(cluster, happens) < TAKES_OVER
     reports, retried = cluster.check()
     assert reports > 100
     assert retried > 0

@@ -11,7 +11,7 @@ from serving import created
 from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.server.coordination.pipes import only_one
 from sottovoce.server.store import open_store
-from sottovoce.server.store.base import WARM, Gap, Journalled, Publication, Snapshot, Store, Tally
+from sottovoce.server.store.base import WARM, Gap, Journalled, Kept, Publication, Snapshot, Store, Tally
 from sottovoce.server.store.postgres.store import PostgresStore
 from sottovoce.server.store.sqlite import SqliteStore
 
@@ -209,6 +209,26 @@ def test_tasks_secrets_and_snapshots_survive(store: Store):
     assert again.snapshot(row.number, base=True) == Snapshot(1, 1, 0, b"base", True)
     assert again.snapshot(row.number + 1) is None
     again.close()
+
+
+def test_several_snapshots_are_kept_and_those_that_are_named_go(store: Store):
+    for learned in (0, 10, 20, 30):
+        store.save(1, Snapshot(learned, 2 * learned, 0, b"state %d" % learned, day=7))
+    store.save(2, Snapshot(5, 5, 5, b"other"))
+    assert store.snapshots(1)[1:3] == [Kept(10, 20, False, 7), Kept(20, 40, False, 7)]
+    found = [store.snapshot(1, most=most) for most in (0, 9, 10, 25, 99)]
+    assert [one and one.state for one in found] == [b"state 0", b"state 0", b"state 10", b"state 20", b"state 30"]
+    store.save(1, Snapshot(40, 80, 40, b"new"), gone=[20, 5])
+    assert [one.learned for one in store.snapshots(1)] == [0, 20, 30, 40]
+    store.save(1, Snapshot(40, 80, 40, b"newer"))  # the same place again
+    store.save(1, Snapshot(30, 60, 0, b"base", True))
+    assert [(one.learned, one.base) for one in store.snapshots(1)] == [(30, True), (40, False)]
+    store.save(1, Snapshot(30, 60, 0, b"base"), gone=[60])  # a base stays one
+    assert store.snapshot(1, base=True) == Snapshot(30, 60, 0, b"base", True)
+    assert (store.snapshot(1, most=29), store.snapshot(1)) == (None, Snapshot(40, 80, 40, b"newer"))
+    store.roll_back(1, Gap(70, 90, 10), Snapshot(35, 90, 35, b"back"), Publication(35, "v", b"", b"", 0), 0, 0)
+    assert [(one.learned, one.seq) for one in store.snapshots(1)] == [(30, 60), (35, 90)]
+    assert store.snapshots(2) == [Kept(5, 5, False, 0)]
 
 
 def test_publications_are_superseded_and_in_the_end_only_their_memo_is_kept(store: Store):

@@ -50,10 +50,7 @@ def passing(error: psycopg.Error) -> str:
 
 def pool(address: str) -> ConnectionPool:
     """Connections to this database, opened again when they break. Refuses an address where nobody answers."""
-    try:
-        connect(address).close()
-    except psycopg.Error as error:
-        raise ConfigurationError(f"cannot use the store {without_password(address)}: {error}") from error
+    first_connection(address).close()
     logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)  # faults are logged by whoever meets them
     return ConnectionPool(
         address,
@@ -74,6 +71,14 @@ def connect(address: str) -> Connection:
     return connection
 
 
+def first_connection(address: str) -> Connection:
+    """The same; refuses an address where nobody answers."""
+    try:
+        return connect(address)
+    except psycopg.Error as error:
+        raise ConfigurationError(f"cannot use the store {without_password(address)}: {error}") from error
+
+
 def configure(connection: Connection) -> None:
     names, values = zip(*SETTINGS.items(), strict=True)
     settings = "SELECT set_config(name, value, false) FROM unnest(%s::text[], %s::text[]) AS given (name, value)"
@@ -86,6 +91,9 @@ def without_password(address: str) -> str:
     >>> without_password("postgresql://ann:secret@db.example:5433/learn?sslmode=require")
     'postgresql://db.example:5433/learn'
     """
-    parts = conninfo_to_dict(address)
+    try:
+        parts = conninfo_to_dict(address)
+    except psycopg.ProgrammingError:
+        return "postgresql://…"
     host, port, name = (parts.get(key, "") for key in ("host", "port", "dbname"))
     return f"postgresql://{host or ''}{f':{port}' if port else ''}/{name or ''}"

@@ -6,10 +6,14 @@ place. A place is the day times `PLACES` plus a number within the day, so that e
 places grow, and old days are dropped as a whole.
 """
 
+from sottovoce.server.store.migrations import Migration
+
 PLACES = 2**32
 """Places of one day."""
 
-TABLES = """
+FIRST = """
+CREATE TABLE format (number integer NOT NULL, oldest integer NOT NULL);
+INSERT INTO format VALUES (0, 0);
 CREATE TABLE secrets (name text PRIMARY KEY, value bytea NOT NULL);
 CREATE TABLE tasks (
   number integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, id text NOT NULL UNIQUE, contract bytea NOT NULL,
@@ -39,8 +43,8 @@ CREATE TABLE publications (
   superseded bigint NOT NULL, PRIMARY KEY (task, learned, version)
 );
 CREATE TABLE snapshots (
-  task integer NOT NULL, learned bigint NOT NULL, seq bigint NOT NULL, published bigint NOT NULL, state bytea NOT NULL,
-  base boolean NOT NULL, PRIMARY KEY (task, base)
+  task integer NOT NULL, seq bigint NOT NULL, learned bigint NOT NULL, published bigint NOT NULL, base boolean NOT NULL,
+  day integer NOT NULL, state bytea NOT NULL, PRIMARY KEY (task, seq)
 );
 CREATE TABLE gaps (
   task integer NOT NULL, after_seq bigint NOT NULL, until_seq bigint NOT NULL, reports bigint NOT NULL,
@@ -51,6 +55,9 @@ CREATE TABLE news (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, task inte
 CREATE TABLE wishes (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, body bytea NOT NULL);
 """
 """What the learner tells is in `news`, what web processes ask of it in `wishes`."""
+
+MIGRATIONS = (Migration(7, 7, "The first tables.", (FIRST,)),)
+"""Their numbers are those of the embedded store: what is kept is the same."""
 
 APPEND = """
 WITH given AS (

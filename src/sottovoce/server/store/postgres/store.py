@@ -20,6 +20,7 @@ from sottovoce.server.store.base import (
     Entry,
     Gap,
     Journalled,
+    Kept,
     Mode,
     Publication,
     Snapshot,
@@ -30,10 +31,18 @@ from sottovoce.server.store.base import (
 )
 from sottovoce.server.store.faults import telling_faults
 from sottovoce.server.store.postgres.connecting import passing, pool
-from sottovoce.server.store.postgres.schema import APPEND, NEXT, ORDER, PLACES, TABLES
+from sottovoce.server.store.postgres.migrating import prepare
+from sottovoce.server.store.postgres.schema import APPEND, NEXT, ORDER, PLACES
 
 ADD = "ON CONFLICT (task, hour, verdict) DO UPDATE SET reports = history.reports + excluded.reports"
 NEWEST_LAST = "ORDER BY superseded = 0, learned"
+SAVE = f"""
+INSERT INTO snapshots (task, {", ".join(Snapshot._fields)}) VALUES (%s, %s, %s, %s, %s, %s, %s)
+ON CONFLICT (task, seq) DO UPDATE SET learned = excluded.learned, published = excluded.published,
+state = excluded.state, base = snapshots.base OR excluded.base, day = excluded.day
+"""
+"""A base stays one when the same place is saved again."""
+FARTHEST = 2**62
 KEPT_NEWS = 1000
 """At least so many pieces of news are kept, and the newest of each task."""
 PRUNE = """
@@ -56,20 +65,18 @@ class PostgresStore:
         self.address, self._pool = address, pool(address)
         self.epoch: int | None = None
         """Of the election that the learner who writes has won."""
-        self._prepare()
+        try:
+            with self._pool.connection() as connection:
+                prepare(connection, address)
+        except BaseException:
+            self.close()
+            raise
 
     def clone(self) -> "PostgresStore":
         return PostgresStore(self.address)
 
     def close(self) -> None:
         self._pool.close()
-
-    def _prepare(self) -> None:
-        """Make the tables if there are none; one process makes them, the others wait."""
-        with self._transaction() as run:
-            run("SELECT pg_advisory_xact_lock(hashtext('sottovoce'))")
-            if run("SELECT to_regclass('tasks')").fetchone() == (None,):
-                run(TABLES)
 
     @contextlib.contextmanager
     def _transaction(self, isolation: psycopg.IsolationLevel | None = None) -> Iterator[Any]:
@@ -214,12 +221,16 @@ class PostgresStore:
         with self._elected(durable=True) as run:
             run("DELETE FROM gaps WHERE task = %s AND after_seq >= %s", (task, gap.after))
             run("INSERT INTO gaps VALUES (%s, %s, %s, %s)", (task, *gap))
-            _save(run, task, snapshot)
+            run("DELETE FROM snapshots WHERE task = %s AND seq > %s", (task, gap.after))
+            run(SAVE, (task, *snapshot))
             _publish(run, task, publication, now, closed, "true", ())
 
-    def save(self, task: int, snapshot: Snapshot) -> None:
+    def save(self, task: int, snapshot: Snapshot, gone: Sequence[int] = ()) -> None:
         with self._elected(durable=snapshot.base) as run:
-            _save(run, task, snapshot)
+            run(SAVE, (task, *snapshot))
+            if snapshot.base:
+                run("DELETE FROM snapshots WHERE task = %s AND seq < %s", (task, snapshot.seq))
+            run("DELETE FROM snapshots WHERE task = %s AND seq = ANY(%s) AND NOT base", (task, list(gone)))
 
     def leave_out(self, task: int, entries: Sequence[Unread]) -> None:
         with self._elected() as run:
@@ -293,20 +304,19 @@ class PostgresStore:
         wanted = f"SELECT {', '.join(Publication._fields)} FROM publications WHERE task = %s AND learned > %s"
         return [Publication._make(row) for row in self._run(f"{wanted} {NEWEST_LAST}", (task, after))]
 
-    def snapshot(self, task: int, base: bool = False) -> Snapshot | None:
-        wanted = f"SELECT {', '.join(Snapshot._fields)} FROM snapshots WHERE task = %s AND base = %s"
-        found = self._run(wanted, (task, base))
+    def snapshot(self, task: int, base: bool = False, most: int | None = None) -> Snapshot | None:
+        which, values = ("base", (task,)) if base else ("learned <= %s", (task, FARTHEST if most is None else most))
+        wanted = f"SELECT {', '.join(Snapshot._fields)} FROM snapshots WHERE task = %s AND {which}"
+        found = self._run(f"{wanted} ORDER BY seq DESC LIMIT 1", values)
         return Snapshot._make(found[0]) if found else None
+
+    def snapshots(self, task: int) -> list[Kept]:
+        wanted = f"SELECT {', '.join(Kept._fields)} FROM snapshots WHERE task = %s ORDER BY seq"
+        return [Kept._make(row) for row in self._run(wanted, (task,))]
 
 
 def _partition(day: int) -> sql.Identifier:
     return sql.Identifier(f"journal_{day}")
-
-
-def _save(run: Any, task: int, snapshot: Snapshot) -> None:
-    columns = ", ".join(f"{name} = excluded.{name}" for name in Snapshot._fields)
-    values = "(task, learned, seq, published, state, base) VALUES (%s, %s, %s, %s, %s, %s)"
-    run(f"INSERT INTO snapshots {values} ON CONFLICT (task, base) DO UPDATE SET {columns}", (task, *snapshot))
 
 
 def _publish(
