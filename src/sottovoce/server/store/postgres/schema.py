@@ -61,7 +61,7 @@ MIGRATIONS = (Migration(7, 7, "The first tables.", (FIRST,)),)
 
 APPEND = """
 WITH given AS (
-  SELECT * FROM unnest(%s::integer[], %s::bytea[], %s::integer[], %s::integer[], %s::bytea[], %s::bytea[])
+  SELECT * FROM unnest(%b::integer[], %b::bytea[], %b::integer[], %b::integer[], %b::bytea[], %b::bytea[])
   WITH ORDINALITY AS given (task, id, day, gate, context, payload, number)
 ), fresh AS (
   INSERT INTO ids SELECT task, id, day FROM given ORDER BY number ON CONFLICT DO NOTHING RETURNING task, id

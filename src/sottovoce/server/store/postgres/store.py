@@ -107,7 +107,7 @@ class PostgresStore:
     def _run(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
         """The rows that one statement returns."""
         with self._pool.connection() as connection:
-            found = connection.execute(statement, values)  # pyright: ignore[reportArgumentType]
+            found = connection.execute(statement, values, binary=True)  # pyright: ignore[reportArgumentType]
             return found.fetchall() if found.description else []
 
     # --- web processes write -----------------------------------------------------------------------------------------
