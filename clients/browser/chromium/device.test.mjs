@@ -168,7 +168,7 @@ test("offline it chooses and keeps its reports, and catches up", async () => {
   await context.setOffline(true);
   for (let i = 0; i < 3; i++) assert((await visit(page, null, 1))[0].reported);
   const [without] = await visit(page, null, 1);
-  assert.deepEqual([without.reported, without.problem], [false, "there is no ticket at hand"]);
+  assert.deepEqual([without.reported, without.problem], [false, "no ticket at hand"]);
   assert.deepEqual(await sentAfter(page, 2 * HOUR), { acknowledged: 0, refused: 0, waiting: 3 });
   await context.setOffline(false);
   assert.equal((await sentAfter(page, HOUR)).acknowledged, 3);

@@ -13,7 +13,7 @@ import { minify } from "terser";
 process.chdir(fileURLToPath(new URL("..", import.meta.url)));
 
 /** Bytes of the device with the pure mechanisms, gzipped; docs/browser.md says it. */
-const LARGEST = 15_300;
+const LARGEST = 14_100;
 
 /** What `delta.js` takes from the device's module, because there must be one of each. */
 const SHARED = /\/(accounting|mechanisms|errors|domains\/index)\.js$/;
@@ -33,7 +33,7 @@ async function bundle(entry, name, format, options = {}) {
   const small = await minify(readFileSync(file, "utf8"), {
     module,
     ecma: 2020,
-    compress: { passes: 3, unsafe_arrows: true },
+    compress: { passes: 3, unsafe_arrows: true, hoist_funs: true, pure_getters: true, sequences: false, inline: 1 },
   });
   writeFileSync(file, small.code);
   const bytes = gzipSync(small.code, { level: 9 }).length;

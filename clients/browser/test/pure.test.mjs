@@ -1,23 +1,13 @@
 /** What the golden vectors do not say: oracles, tables, speed, and the files that people load. */
 import assert from "node:assert/strict";
-import { createHash, randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import vm from "node:vm";
 import { SYSTEM } from "../build/privacy/entropy.js";
 import { OUTERMOST, UPPER } from "../build/privacy/normalTable.js";
-import { toHex } from "../build/protocol/codec.js";
-import { sha256 } from "../build/protocol/sha256.js";
 import { measured } from "../scripts/speed.mjs";
 
 const text = (path) => readFileSync(new URL(path, import.meta.url), "utf8");
-
-test("SHA-256 is that of Node, for every length around its blocks", () => {
-  for (let length = 0; length < 260; length++) {
-    const data = randomBytes(length);
-    assert.equal(toHex(sha256(data)), createHash("sha256").update(data).digest("hex"));
-  }
-});
 
 test("the tables of the codebook are those of the protocol page", () => {
   const page = text("../../../docs/protocol.md");

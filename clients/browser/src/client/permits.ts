@@ -9,7 +9,7 @@
 
 import { fromText, toText } from "../protocol/codec.js";
 import { WireError } from "../protocol/errors.js";
-import { commitmentOf, NONCE_BYTES } from "../protocol/permits.js";
+import { coinOf, commitmentOf, NONCE_BYTES } from "../protocol/permits.js";
 import { problemFrom } from "../protocol/problems.js";
 import {
   ADMISSION,
@@ -25,8 +25,6 @@ import { valid, type Held, type Joined } from "./vault.js";
 
 /** Permits that a device keeps ready. */
 export const AHEAD = 2;
-/** One that is missing is fetched after up to so many seconds, at random. */
-const PAUSE = 600;
 /** Characters of a permit; a ticket has the memo of its offer in it. */
 const LONGEST = 4096;
 
@@ -61,25 +59,6 @@ export async function left(core: Core): Promise<number> {
   });
 }
 
-/** How many to fetch; none while nothing may be reported. */
-export async function missing(core: Core): Promise<number> {
-  const { optedOut, open, changed, recommendation } = core.row;
-  const silent = optedOut || !open || changed || recommendation !== undefined;
-  return silent ? 0 : Math.max(0, core.wanted - (await left(core)));
-}
-
-/** How many to fetch now: all tickets that are missing, but one permit, after a random pause. */
-export async function dueNow(core: Core): Promise<number> {
-  const number = await missing(core);
-  if (core.terms.contract.offers.kind === "tickets" || !number) return number;
-  const now = core.now();
-  const { nextPermit } = core.row;
-  if (nextPermit <= 0 || nextPermit > now + PAUSE) {
-    await set(core, { nextPermit: now + core.entropy.below(1000 * PAUSE) / 1000 });
-  }
-  return now < core.row.nextPermit ? 0 : 1;
-}
-
 /** So many tickets, or permits one by one; raises when that fails. */
 export async function fetchAhead(core: Core, number: number): Promise<void> {
   const { offers } = core.terms.contract;
@@ -109,7 +88,8 @@ export async function fetchAhead(core: Core, number: number): Promise<void> {
 /** New nonces, and the answer to a request with their commitments. */
 async function commit(core: Core, route: string, number: number): Promise<[Uint8Array[], Answer]> {
   const nonces = Array.from({ length: number }, () => core.entropy.octets(NONCE_BYTES));
-  const body = commitmentsBody(nonces.map((nonce) => toText(commitmentOf(nonce))));
+  const commitments = await Promise.all(nonces.map(commitmentOf));
+  const body = commitmentsBody(commitments.map(toText));
   const answer = await core.ask(route, { body, headers: await tokenFor(core, number) });
   if (problemFrom(answer.body) === "task-paused") await set(core, { open: false });
   return [nonces, good(answer)];
@@ -125,8 +105,9 @@ async function tokenFor({ admission, terms }: Core, number: number): Promise<Rec
 
 async function heldOf(core: Core, permit: string, nonce: Uint8Array, expires: number): Promise<Held> {
   if (permit.length > LONGEST) throw new WireError(`a permit of ${permit.length} characters`);
-  fromText(permit);
-  return { joined: core.row.joined, permit, nonce: toText(nonce), expires, tab: (await core.tabs?.id()) ?? "" };
+  const coin = await coinOf(fromText(permit), nonce);
+  const tab = (await core.tabs?.id()) ?? "";
+  return { joined: core.row.joined, permit, nonce: toText(nonce), coin, expires, tab };
 }
 
 async function keep(core: Core, held: Held[], changes: Partial<Joined>): Promise<void> {
