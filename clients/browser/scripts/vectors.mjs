@@ -80,13 +80,13 @@ const ANSWERS = {
   async reports(given) {
     const terms = await accepted(given);
     const { contract, mechanism, gate } = terms;
-    const models = new Map();
-    for (const body of given.models.map(bytesOf)) {
-      models.set(await versionOf(body), modelFrom(body, contract.offers.model, dimensionOf(contract.offers)));
-    }
+    const bodies = new Map();
+    for (const body of given.models.map(bytesOf)) bodies.set(await versionOf(body), body);
+    const body = bodies.get(given.pending.version);
+    const model = body && modelFrom(body, contract.offers.model, dimensionOf(contract.offers));
     const { permit, nonce } = given.pending;
     const pending = { ...given.pending, gate, coin: await coinOf(fromText(permit), fromText(nonce)) };
-    const message = messageOf(terms, models, pending, given.reward);
+    const message = messageOf(terms, model, pending, given.reward);
     const entropy = written(given.random);
     const drawn = privatise(mechanism, message, entropy, pending.coin);
     const report = JSON.stringify(documentOf(contract, pending, drawn));

@@ -37,10 +37,12 @@ test("delta.js adds its mechanisms to the device's module", async () => {
   assert.deepEqual(Object.keys(device.MECHANISMS), ["levels", "sphere", "gaussian", "laplace"]);
 });
 
-test("the classic script defines one global name", () => {
+test("the classic scripts define one global name, and the second adds its mechanisms to the first", () => {
   const page = vm.createContext({ crypto, TextDecoder, TextEncoder, btoa, atob, EventTarget, Event });
   const before = new Set(Object.keys(page));
   vm.runInContext(text("../dist/sottovoce.classic.js"), page);
+  vm.runInContext(text("../dist/delta.classic.js"), page);
+  assert.deepEqual(Object.keys(page.sottovoce.MECHANISMS), ["levels", "sphere", "gaussian", "laplace"]);
   assert.deepEqual(
     Object.keys(page).filter((name) => !before.has(name)),
     ["sottovoce"],

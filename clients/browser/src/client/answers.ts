@@ -73,15 +73,10 @@ export function nameOf({ actions }: { actions: string[] }, action: Action): stri
     : "";
 }
 
-/** What is made private. `models` are those that this tab knows, by version. */
-export function messageOf(
-  terms: Terms,
-  models: ReadonlyMap<string, Model>,
-  answered: Answered,
-  reward: unknown,
-): Vector {
+/** What is made private. `model` is the one that was chosen by, unless it was thrown away meanwhile. */
+export function messageOf(terms: Terms, model: Model | undefined, answered: Answered, reward: unknown): Vector {
   const { contract, user, mechanism } = terms;
-  const { raw, version, gate } = answered;
+  const { raw, gate } = answered;
   const { offers } = contract;
   const points = offers.kind === "tickets" && offers.slopes ? (raw as Vector[]).length : 0;
   const units = observed(contract.reward, reward, points).map((one) => toUnit(contract.reward, one));
@@ -89,8 +84,7 @@ export function messageOf(
   if (purposeFor(terms, answered) !== "learning") return terms.measuring[gate]!.domain.embed(unit);
   try {
     if (offers.kind === "tickets") return user.message(raw, [], raw, unit);
-    const model = models.get(version);
-    if (model) return user.message(model, raw as Vector[], 0, unit); // else it was thrown away meanwhile
+    if (model) return user.message(model, raw as Vector[], 0, unit);
   } catch (error) {
     if (!(error instanceof BadInput)) throw error;
   }

@@ -23,8 +23,7 @@ export async function report(
   const kept = await tables.get("models", [joined, version]);
   const deadline = at + contract.reward.wait;
   const late = now() > deadline;
-  const models = new Map(kept && [[version, modelOf(core, kept)]]);
-  const message = messageOf(terms, models, pending, late ? undefined : reward);
+  const message = messageOf(terms, kept && modelOf(core, kept), pending, late ? undefined : reward);
   const mechanism = (purposeFor(terms, pending) === "learning" ? mechanisms : measuring)[gate]!;
   const drawn = new Uint8Array(mechanisms[gate]!.reportSize); // also a shorter one is as long as the others
   drawn.set(privatise(mechanism, message, entropy, pending.coin));
