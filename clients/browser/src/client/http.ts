@@ -46,13 +46,13 @@ export function asking(fetcher: typeof fetch, server: string, task: string): Ask
   };
 }
 
-/** The answer, if it is one. */
-export function good(answer: Answer): Answer {
-  if (answer.status !== 200) throw new WireError(`status ${answer.status}`);
-  return answer;
+/** The bytes of an answer, or `WireError`. */
+export function good({ status, body }: Answer): Uint8Array {
+  if (status === 200) return body;
+  throw new WireError(`status ${status}`);
 }
 
-/** The body as this type, or `WireError`. */
+/** The answer as this type, or `WireError`. */
 export function read<S extends Schema>(answer: Answer, schema: S): Read<S> {
-  return decoded(answer.body, schema, "an answer");
+  return decoded(good(answer), schema, "an answer");
 }

@@ -126,7 +126,7 @@ export async function dueNow(core: Core): Promise<number> {
 
 /** The status, and with it the model. */
 export async function askStatus(core: Core): Promise<void> {
-  const answer = good(await core.ask(""));
+  const answer = await core.ask("");
   const { digest, mode, state, version } = read(answer, taskStatus);
   if (core.vault && digest !== core.terms.digest) {
     const changes = { changed: true, askAgain: core.now() + FRESH };
@@ -139,7 +139,7 @@ export async function askStatus(core: Core): Promise<void> {
 }
 
 async function fetchModel(core: Core, told: string): Promise<void> {
-  const { body } = good(await core.ask("/model"));
+  const body = good(await core.ask("/model"));
   const { joined } = core.row;
   const version = core.vault ? await versionOf(body) : told; // where nothing is reported the server's word is enough
   const kept = { joined, version, body };

@@ -19,7 +19,7 @@ import {
   permits as wirePermits,
 } from "../protocol/wire.js";
 import { set, type Core } from "./core.js";
-import { good, read, type Answer } from "./http.js";
+import { read, type Answer } from "./http.js";
 import { actionFrom, recommendationFrom } from "./terms.js";
 import { valid, type Held, type Joined } from "./vault.js";
 
@@ -61,28 +61,22 @@ export async function left(core: Core): Promise<number> {
 
 /** So many tickets, or permits one by one; raises when that fails. */
 export async function fetchAhead(core: Core, number: number): Promise<void> {
-  const { offers } = core.terms.contract;
+  const { mechanism, contract } = core.terms;
+  const { offers } = contract;
   if (offers.kind === "model") {
     for (; number > 0; number--) {
-      const [[nonce], answer] = await commit(core, "/permits", 1);
-      const [found] = read(answer, wirePermits).permits;
-      if (!found) continue;
-      const held = await heldOf(core, found.permit, nonce!, found.expires);
-      await keep(core, [held], { nextPermit: 0 });
-      if (owned(core)) core.own.push(held);
+      const [nonces, answer] = await commit(core, "/permits", 1);
+      await keep(core, nonces, read(answer, wirePermits).permits, { nextPermit: 0 });
     }
     return;
   }
   const [nonces, answer] = await commit(core, "/offers", Math.min(number, LARGEST_OFFERS));
-  const found = read(answer, wireOffers);
-  const held: Held[] = [];
-  for (const [i, { ticket, action, expires }] of found.offers.slice(0, nonces.length).entries()) {
-    const offered = actionFrom(action, offers, core.terms.mechanism.domain.size);
-    held.push({ ...(await heldOf(core, ticket, nonces[i]!, expires)), action: offered });
-  }
-  const known = found.done && { recommendation: recommendationFrom(found.recommendation, offers) };
-  await keep(core, held, { open: true, ...known });
-  core.own.push(...held);
+  const { offers: offered, done, recommendation } = read(answer, wireOffers);
+  const tickets = offered.map(({ ticket, action, expires }) => {
+    return { permit: ticket, action: actionFrom(action, offers, mechanism.domain.size), expires };
+  });
+  const known = done && { recommendation: recommendationFrom(recommendation, offers) };
+  await keep(core, nonces, tickets, { open: true, ...known });
 }
 
 /** New nonces, and the answer to a request with their commitments. */
@@ -92,7 +86,7 @@ async function commit(core: Core, route: string, number: number): Promise<[Uint8
   const body = commitmentsBody(commitments.map(toText));
   const answer = await core.ask(route, { body, headers: await tokenFor(core, number) });
   if (problemFrom(answer.body) === "task-paused") await set(core, { open: false });
-  return [nonces, good(answer)];
+  return [nonces, answer];
 }
 
 /** The header of a request that must be admitted. If the app's function fails, nothing is asked for. */
@@ -103,15 +97,24 @@ async function tokenFor({ admission, terms }: Core, number: number): Promise<Rec
   return { [ADMISSION]: token };
 }
 
-async function heldOf(core: Core, permit: string, nonce: Uint8Array, expires: number): Promise<Held> {
-  if (permit.length > LONGEST) throw new WireError(`a permit of ${permit.length} characters`);
-  const coin = await coinOf(fromText(permit), nonce);
+/** Keep what answers these nonces. */
+async function keep(
+  core: Core,
+  nonces: Uint8Array[],
+  found: Pick<Held, "permit" | "expires" | "action">[],
+  changes: Partial<Joined>,
+): Promise<void> {
+  const { joined } = core.row;
   const tab = (await core.tabs?.id()) ?? "";
-  return { joined: core.row.joined, permit, nonce: toText(nonce), coin, expires, tab };
-}
-
-async function keep(core: Core, held: Held[], changes: Partial<Joined>): Promise<void> {
+  const held: Held[] = [];
+  for (const [i, one] of found.slice(0, nonces.length).entries()) {
+    const { length } = one.permit;
+    if (length > LONGEST) throw new WireError(`a permit of ${length} characters`);
+    const coin = await coinOf(fromText(one.permit), nonces[i]!);
+    held.push({ ...one, joined, nonce: toText(nonces[i]!), coin, tab });
+  }
   await set(core, changes, async (tables) => {
     for (const one of held) one.id = await tables.put("permits", one);
   });
+  if (owned(core)) core.own.push(...held);
 }

@@ -2,7 +2,7 @@
 
 import type { Budget } from "../protocol/budget.js";
 import type { Contract } from "../protocol/contract.js";
-import { BrokenPromise, WireError } from "../protocol/errors.js";
+import { BrokenPromise } from "../protocol/errors.js";
 import { holdoutOf } from "../protocol/holdout.js";
 import { lookUp } from "../protocol/registry.js";
 import type { Build, Mechanism } from "./base.js";
@@ -32,14 +32,9 @@ export function mechanismFrom(
   budget: Budget,
   numbers: Record<string, unknown>,
 ): Mechanism {
-  const build = lookUp("mechanism", name, MECHANISMS);
-  try {
-    const mechanism = build(domain, budget, numbers);
-    verify(mechanism);
-    return mechanism;
-  } catch (error) {
-    throw error instanceof WireError ? new BrokenPromise(error.message) : error;
-  }
+  const mechanism = lookUp("mechanism", name, MECHANISMS)(domain, budget, numbers);
+  verify(mechanism);
+  return mechanism;
 }
 
 /** One for each gate, in order, each verified; refuses numbers that do not keep their budget. */
