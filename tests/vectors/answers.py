@@ -154,15 +154,10 @@ def reports(given: Given) -> Gives:
     raw = msgspec.msgpack.encode(pending["raw"])
     row = Pending("", 0, 0.0, terms.gate, pending["permit"], pending["nonce"], pending["version"], raw)
     entropy, mechanism = Written(bytes.fromhex(given["random"])), mechanism_of(terms, row)
-    message, notes = message_of(terms, models, row, mechanism, given["reward"])
+    message, _ = message_of(terms, models, row, mechanism, given["reward"])
     drawn = privatise(mechanism, message, entropy, coin_of(from_text(row.permit), from_text(row.nonce)))
     report = document_of(terms, row, drawn[mechanism.coin_size :])
-    return {
-        "digest": digest_of(given["contract"].encode()),
-        "notes": notes,
-        "report": report.decode(),
-        "used": entropy.used,
-    }
+    return {"digest": digest_of(given["contract"].encode()), "report": report.decode(), "used": entropy.used}
 
 
 def sums(given: Given) -> Gives:

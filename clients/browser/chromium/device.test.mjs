@@ -168,7 +168,7 @@ test("offline it chooses and keeps its reports, and catches up", async () => {
   await context.setOffline(true);
   for (let i = 0; i < 3; i++) assert((await visit(page, null, 1))[0].reported);
   const [without] = await visit(page, null, 1);
-  assert.deepEqual([without.reported, without.problem], [false, "there is no ticket at hand"]);
+  assert.deepEqual([without.reported, without.problem], [false, "no ticket at hand"]);
   assert.deepEqual(await sentAfter(page, 2 * HOUR), { acknowledged: 0, refused: 0, waiting: 3 });
   await context.setOffline(false);
   assert.equal((await sentAfter(page, HOUR)).acknowledged, 3);
@@ -230,3 +230,29 @@ test("in a holdout the coin says what is shown and reported, and no report says 
   assert(own > 0, "the app's own choice was never shown: one chance in 65,000");
   await context.close();
 });
+
+test("a report of the gradient learner, ten features and epsilon 4, takes less than 3 ms", async () => {
+  const field = { kind: "number", low: 0.0, high: 100.0 };
+  const fields = { age: field, hour: field, pages: field, visits: field }; // and a constant, for each of two actions
+  const task = await model({ fields, privacy: { epsilon: 4.0, lifetime: 600.0 } });
+  const { context } = await person();
+  const page = await opened(context, task, { limits: { lifetime: 600 } });
+  const medians = [];
+  while (!(Math.min(...medians) < 3) && medians.length < 3) medians.push(await page.evaluate(medianOf, 50)); // others may use the machine
+  assert(Math.min(...medians) < 3, `${medians} ms a report`);
+  await context.close();
+});
+
+/** In the page: milliseconds from a reward to its report on the disk, the median of so many. */
+async function medianOf(reports) {
+  await device.prefetch(reports);
+  const times = [];
+  for (let i = 0; i < reports; i++) {
+    const { id, reported } = await device.choose({ age: i, hour: 3, pages: 5, visits: 7 });
+    if (!reported || device.contract.domain.dimension !== 10) throw new Error("this is not the report in question");
+    const start = performance.now();
+    await device.observe(id, i % 2);
+    times.push(performance.now() - start);
+  }
+  return times.sort((a, b) => a - b)[reports >> 1];
+}

@@ -44,7 +44,7 @@ test("a token of the app travels to a task that wants one, and a device without 
       "base64url",
     );
   });
-  await assert.rejects(opened(context, task), /ConfigurationError: task .* admits people whom its app knows/);
+  await assert.rejects(opened(context, task), /ConfigurationError: task .* needs the option admission/);
   const page = await opened(context, task, { admitted: true });
   assert((await visit(page, null, 1))[0].reported);
   assert.equal((await sentAfter(page, 2 * HOUR)).acknowledged, 1);

@@ -24,6 +24,11 @@ test("without storage or without Web Locks it chooses, does not report, and says
         throw new DOMException("denied", "SecurityError");
       }),
     () => Object.defineProperty(Navigator.prototype, "locks", { value: undefined }),
+    () => {
+      // a page without https
+      Object.defineProperty(Navigator.prototype, "locks", { value: undefined });
+      Object.defineProperty(Crypto.prototype, "subtle", { value: undefined });
+    },
   ]) {
     for (const [task, fields] of [
       [await arms(), null],
@@ -57,7 +62,7 @@ test("a contract that changes under the same id is refused, and what waits is wi
   await assert.rejects(late.evaluate(open, { server, task, options: {} }), /ContractChanged/);
   assert.deepEqual(await page.evaluate(() => device.outbox()), []);
   const [{ reported, problem }] = await visit(page, null, 1);
-  assert.deepEqual([reported, problem], [false, "the server has another contract now"]);
+  assert.deepEqual([reported, problem], [false, "nothing is reported: closed"]);
   assert.deepEqual(bodies(), []);
   await context.close();
 });
@@ -94,9 +99,9 @@ test("the owner's limits hold whatever the task asks for", async () => {
     made.map(([{ reported }]) => reported),
     [true, true, false],
   ); // through the gate of epsilon 1
-  assert.equal(made[2][0].problem, "the budget is spent");
+  assert.equal(made[2][0].problem, "nothing is reported: spent");
   assert.equal((await page.evaluate(() => device.outbox()))[0].report.gate, 1);
-  await assert.rejects(opened(context, "nothing"), /Unreachable: .* names this page's origin/);
+  await assert.rejects(opened(context, "nothing"), /Unreachable: .* name this page's origin/);
   await assert.rejects(opened(context, "Nothing!"), /ConfigurationError: a task's id/);
   await context.close();
 });

@@ -76,7 +76,7 @@ test("what one tab opts out of leaves from no tab", async () => {
   await one.close({ runBeforeUnload: false });
   assert.deepEqual(await sentAfter(other, 2 * HOUR), { acknowledged: 0, refused: 0, waiting: 0 });
   const [{ reported, problem }] = await visit(other, null, 1);
-  assert.deepEqual([reported, problem], [false, "the person has opted out"]);
+  assert.deepEqual([reported, problem], [false, "nothing is reported: opted-out"]);
   assert.deepEqual(bodies(), []);
   await other.evaluate(() => device.optIn());
   assert((await visit(other, null, 1))[0].reported);

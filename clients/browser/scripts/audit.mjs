@@ -40,7 +40,7 @@ async function answers({ contract, gate, person, count }) {
   const mechanism = mechanismsOf(contractFrom(new TextEncoder().encode(contract)))[gate];
   let lines = "";
   for (let i = 0; i < count; i++) {
-    const coin = coinOf(SYSTEM.octets(24), SYSTEM.octets(12));
+    const coin = await coinOf(SYSTEM.octets(24), SYSTEM.octets(12));
     const drawn = privatise(mechanism, mechanism.domain.embed(...person), SYSTEM, coin);
     lines += `${toHex(coin.slice(0, mechanism.coinSize))}${toHex(drawn)}\n`;
   }

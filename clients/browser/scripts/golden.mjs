@@ -15,16 +15,17 @@ import { answer, FOLDER, TOPICS } from "./vectors.mjs";
 const CASES = { mechanisms, ...devices, ...live };
 
 /** The file, a vector a line. Written randomness is cut to what was used. */
-export function textOf(topic) {
+export async function textOf(topic) {
   restart(TOPICS.indexOf(topic));
-  const lines = Array.from(CASES[topic](), ([what, given]) => {
-    const gives = answer(topic, given);
+  const lines = [];
+  for (let [what, given] of CASES[topic]()) {
+    const gives = await answer(topic, given);
     if (given.random) given = { ...given, random: given.random.slice(0, 2 * (gives.used ?? 0)) };
-    return JSON.stringify({ what, given, gives });
-  });
+    lines.push(JSON.stringify({ what, given, gives }));
+  }
   return `[\n${lines.join(",\n")}\n]\n`;
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {
-  for (const topic of TOPICS) writeFileSync(new URL(`${topic}.typescript.json`, FOLDER), textOf(topic));
+  for (const topic of TOPICS) writeFileSync(new URL(`${topic}.typescript.json`, FOLDER), await textOf(topic));
 }

@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import "../build/delta.js";
 import { documentOf, keptOf, messageOf } from "../build/client/answers.js";
-import { Account, limitsOf } from "../build/client/ledger.js";
+import { accountOf, limitsOf } from "../build/client/ledger.js";
 import { accept } from "../build/client/terms.js";
 import { domainFrom } from "../build/privacy/domains/index.js";
 import { privatise } from "../build/privacy/drawing.js";
@@ -63,33 +63,34 @@ const ANSWERS = {
   fields({ offers, raw }) {
     return { context: features({ ...offers, fields: read(named(field), offers.fields, "fields") }, raw) };
   },
-  choices({ kind, body, dimension, context, chance }) {
+  async choices({ kind, body, dimension, context, chance }) {
     const model = modelFrom(bytesOf(body), kind, dimension);
     const user = userOf(kind, null, kind === "linear" ? null : {});
     const action = user.act(model, context, chance);
-    return { version: versionOf(bytesOf(body)), action, kept: keptOf(model, context, action) };
+    return { version: await versionOf(bytesOf(body)), action, kept: keptOf(model, context, action) };
   },
   messages({ user, domain, link: declared, model, context, action, reward }) {
     const local = userOf(user, domainFrom(domain), declared && link(declared, "link"));
     return { message: local.message(model, context, action, reward) };
   },
-  contracts(given) {
-    const { digest, gate, mechanisms } = accepted(given);
+  async contracts(given) {
+    const { digest, gate, mechanisms } = await accepted(given);
     return { digest, gate, mechanisms: mechanisms.map((one) => [one.budget.epsilon, one.coinSize, one.reportSize]) };
   },
-  reports(given) {
-    const terms = accepted(given);
+  async reports(given) {
+    const terms = await accepted(given);
     const { contract, mechanism, gate } = terms;
-    const models = new Map();
-    for (const body of given.models.map(bytesOf)) {
-      models.set(versionOf(body), modelFrom(body, contract.offers.model, dimensionOf(contract.offers)));
-    }
-    const pending = { ...given.pending, gate };
-    const [message, notes] = messageOf(terms, models, pending, given.reward);
+    const bodies = new Map();
+    for (const body of given.models.map(bytesOf)) bodies.set(await versionOf(body), body);
+    const body = bodies.get(given.pending.version);
+    const model = body && modelFrom(body, contract.offers.model, dimensionOf(contract.offers));
+    const { permit, nonce } = given.pending;
+    const pending = { ...given.pending, gate, coin: await coinOf(fromText(permit), fromText(nonce)) };
+    const message = messageOf(terms, model, pending, given.reward);
     const entropy = written(given.random);
-    const drawn = privatise(mechanism, message, entropy, coinOf(fromText(pending.permit), fromText(pending.nonce)));
+    const drawn = privatise(mechanism, message, entropy, pending.coin);
     const report = JSON.stringify(documentOf(contract, pending, drawn));
-    return { digest: digestOf(bytesOf(given.contract)), notes, report, used: entropy.used };
+    return { digest: await digestOf(bytesOf(given.contract)), report, used: entropy.used };
   },
   sums({ pure }) {
     const merged = new Map();
@@ -98,23 +99,24 @@ const ANSWERS = {
   },
   ledger({ mechanism, limits, limit, entries, now }) {
     const { lifetime_delta: lifetimeDelta, ...rest } = limits;
-    const account = new Account(limitsOf({ ...rest, lifetimeDelta }), limit);
+    const account = accountOf(limitsOf({ ...rest, lifetimeDelta }), limit);
     for (const entry of entries) account.enter(...entry);
     const one = mechanismOf(mechanism);
     const { spent, windowSpent, spentByAll, reportsLeft } = account.balance(one, now);
     const affords = account.affords(one, now);
     return { spent, window_spent: windowSpent, spent_by_all: spentByAll, reports_left: reportsLeft, affords };
   },
-  wire(given) {
+  async wire(given) {
     if ("bytes" in given) {
       const octets = fromHex(given.bytes);
-      return { text: toText(octets), sha256: digestOf(octets) };
+      return { text: toText(octets), sha256: await digestOf(octets) };
     }
     if ("text" in given) return { bytes: toHex(fromText(given.text)) };
     if ("nonces" in given) {
-      return { body: commitmentsBody(given.nonces.map((nonce) => toText(commitmentOf(fromHex(nonce))))) };
+      const commitments = await Promise.all(given.nonces.map((nonce) => commitmentOf(fromHex(nonce))));
+      return { body: commitmentsBody(commitments.map(toText)) };
     }
-    if ("permit" in given) return { coin: toHex(coinOf(fromText(given.permit), fromText(given.nonce))) };
+    if ("permit" in given) return { coin: toHex(await coinOf(fromText(given.permit), fromText(given.nonce))) };
     if ("bound" in given) {
       const entropy = written(given.random);
       return { drawn: String(integerBelow(BigInt(given.bound), entropy.octets)), used: entropy.used };
@@ -126,9 +128,9 @@ const ANSWERS = {
 export const TOPICS = Object.keys(ANSWERS);
 
 /** What TypeScript gives, as JSON has it; input that is refused gives `{ refused: true }`. */
-export function answer(topic, given) {
+export async function answer(topic, given) {
   try {
-    return plain(ANSWERS[topic](revived(given)));
+    return plain(await ANSWERS[topic](revived(given)));
   } catch (error) {
     if (error instanceof SottovoceError) return { refused: true };
     throw error;

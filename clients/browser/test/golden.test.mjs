@@ -17,22 +17,22 @@ const byHand = (name) => JSON.parse(readFileSync(new URL(name, FOLDER), "utf8"))
 
 for (const topic of TOPICS) {
   for (const side of SIDES) {
-    test(`${topic}: TypeScript gives what ${side} wrote down`, () => {
+    test(`${topic}: TypeScript gives what ${side} wrote down`, async () => {
       for (const { what, given, gives } of readVectors(topic, side)) {
-        const found = answer(topic, given);
+        const found = await answer(topic, given);
         assert.ok(agree(found, gives, TOLERANCE[topic] ?? 0), `${what}: ${JSON.stringify({ found, gives })}`);
       }
     });
   }
 
-  test(`${topic}: the file of TypeScript's half is what its script makes`, () => {
-    assert.equal(readFileSync(new URL(`${topic}.typescript.json`, FOLDER), "utf8"), textOf(topic));
+  test(`${topic}: the file of TypeScript's half is what its script makes`, async () => {
+    assert.equal(readFileSync(new URL(`${topic}.typescript.json`, FOLDER), "utf8"), await textOf(topic));
   });
 }
 
-test("an answer that differs by one byte or one digit is seen", () => {
+test("an answer that differs by one byte or one digit is seen", async () => {
   const [{ given, gives }] = readVectors("mechanisms", "python");
-  assert.ok(!agree(answer("mechanisms", given), { ...gives, report: "ff" + gives.report.slice(2) }, 1e-12));
+  assert.ok(!agree(await answer("mechanisms", given), { ...gives, report: "ff" + gives.report.slice(2) }, 1e-12));
   assert.ok(!agree({ message: [0.1] }, { message: [0.1 + 1e-11] }, 1e-12));
   assert.ok(!agree({ message: [0.1] }, { message: [0.1, 0.1] }, 1e-12));
 });
@@ -60,9 +60,9 @@ for (const { what, mechanism, domain, epsilon, delta, numbers, datum, entropy, r
 }
 
 for (const { what, nonce, commitment, permit, coin, candidates } of byHand("permits.json")) {
-  test(`permits written down by hand: ${what}`, () => {
-    assert.equal(toText(commitmentOf(fromText(nonce))), commitment);
-    assert.equal(toHex(coinOf(fromText(permit), fromText(nonce))), coin);
+  test(`permits written down by hand: ${what}`, async () => {
+    assert.equal(toText(await commitmentOf(fromText(nonce))), commitment);
+    assert.equal(toHex(await coinOf(fromText(permit), fromText(nonce))), coin);
     const [first, , second] = candidates;
     assert.deepEqual([...pair(fromHex(coin), 0, first.length)], first);
     assert.deepEqual([...pair(fromHex(coin), 1, first.length)], second);
@@ -77,9 +77,9 @@ test("coins on both sides of every limit of a holdout, written down by hand", ()
 
 for (const { what, permit, nonce, coin, share, purpose, ...report } of byHand("holdout.json").reports) {
   if (purpose === "learning") continue;
-  test(`reports that measure, written down by hand: ${what}`, () => {
+  test(`reports that measure, written down by hand: ${what}`, async () => {
     const { unit_low: low, unit_high: high } = report.reward;
-    const found = coinOf(fromText(permit), fromText(nonce));
+    const found = await coinOf(fromText(permit), fromText(nonce));
     assert.deepEqual([toHex(found), purposeOf(found, Number(share))], [coin, purpose]);
     const domain = domainFrom({ kind: "interval", low, high });
     const built = mechanismFrom("levels", domain, { epsilon: report.epsilon, delta: 0 }, report.numbers);

@@ -1,23 +1,13 @@
 /** What the golden vectors do not say: oracles, tables, speed, and the files that people load. */
 import assert from "node:assert/strict";
-import { createHash, randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import vm from "node:vm";
 import { SYSTEM } from "../build/privacy/entropy.js";
 import { OUTERMOST, UPPER } from "../build/privacy/normalTable.js";
-import { toHex } from "../build/protocol/codec.js";
-import { sha256 } from "../build/protocol/sha256.js";
 import { measured } from "../scripts/speed.mjs";
 
 const text = (path) => readFileSync(new URL(path, import.meta.url), "utf8");
-
-test("SHA-256 is that of Node, for every length around its blocks", () => {
-  for (let length = 0; length < 260; length++) {
-    const data = randomBytes(length);
-    assert.equal(toHex(sha256(data)), createHash("sha256").update(data).digest("hex"));
-  }
-});
 
 test("the tables of the codebook are those of the protocol page", () => {
   const page = text("../../../docs/protocol.md");
@@ -47,10 +37,12 @@ test("delta.js adds its mechanisms to the device's module", async () => {
   assert.deepEqual(Object.keys(device.MECHANISMS), ["levels", "sphere", "gaussian", "laplace"]);
 });
 
-test("the classic script defines one global name", () => {
+test("the classic scripts define one global name, and the second adds its mechanisms to the first", () => {
   const page = vm.createContext({ crypto, TextDecoder, TextEncoder, btoa, atob, EventTarget, Event });
   const before = new Set(Object.keys(page));
   vm.runInContext(text("../dist/sottovoce.classic.js"), page);
+  vm.runInContext(text("../dist/delta.classic.js"), page);
+  assert.deepEqual(Object.keys(page.sottovoce.MECHANISMS), ["levels", "sphere", "gaussian", "laplace"]);
   assert.deepEqual(
     Object.keys(page).filter((name) => !before.has(name)),
     ["sottovoce"],

@@ -15,9 +15,6 @@ import { features } from "../users/fields.js";
 import type { Action } from "../users/index.js";
 import { purposeFor, type Terms } from "./terms.js";
 
-/** No reward came in time. */
-export const NOT_OBSERVED = Symbol();
-
 /** What to show, and under which id to tell how it went. */
 export interface Decision {
   readonly id: string;
@@ -35,6 +32,8 @@ export interface Answered {
   readonly gate: number;
   readonly permit: string;
   readonly nonce: string;
+  /** The public randomness that permit and nonce make. */
+  readonly coin: Uint8Array;
   readonly version: string;
   readonly raw: Vector[] | Action;
 }
@@ -74,41 +73,31 @@ export function nameOf({ actions }: { actions: string[] }, action: Action): stri
     : "";
 }
 
-/** What is made private, and what to count. `models` are those that this tab knows, by version. */
-export function messageOf(
-  terms: Terms,
-  models: ReadonlyMap<string, Model>,
-  answered: Answered,
-  reward: unknown,
-): [message: Vector, notes: string[]] {
+/** What is made private. `model` is the one that was chosen by, unless it was thrown away meanwhile. */
+export function messageOf(terms: Terms, model: Model | undefined, answered: Answered, reward: unknown): Vector {
   const { contract, user, mechanism } = terms;
-  const { raw, version, gate } = answered;
+  const { raw, gate } = answered;
   const { offers } = contract;
   const points = offers.kind === "tickets" && offers.slopes ? (raw as Vector[]).length : 0;
-  const [given, notes] = observed(contract.reward, reward, points);
-  const units = given.map((one) => toUnit(contract.reward, one));
+  const units = observed(contract.reward, reward, points).map((one) => toUnit(contract.reward, one));
   const unit = points ? units : units[0]!;
-  if (purposeFor(terms, answered) !== "learning") return [terms.measuring[gate]!.domain.embed(unit), notes];
+  if (purposeFor(terms, answered) !== "learning") return terms.measuring[gate]!.domain.embed(unit);
   try {
-    if (offers.kind === "tickets") return [user.message(raw, [], raw, unit), notes];
-    const model = models.get(version);
-    if (model) return [user.message(model, raw as Vector[], 0, unit), notes]; // else it was thrown away meanwhile
+    if (offers.kind === "tickets") return user.message(raw, [], raw, unit);
+    if (model) return user.message(model, raw as Vector[], 0, unit);
   } catch (error) {
     if (!(error instanceof BadInput)) throw error;
   }
-  return [Array<number>(mechanism.domain.size).fill(0), [...notes, "bad_input"]];
+  return Array<number>(mechanism.domain.size).fill(0);
 }
 
-/** The reward, or one per point where several were tried; the default where it is no number; and what to count. */
-export function observed(terms: RewardTerms, reward: unknown, points = 0): [rewards: Vector, notes: string[]] {
-  const given = (points ? reward : [reward]) as unknown[];
-  if (Array.isArray(given) && given.length === (points || 1)) {
-    const numbers = given.map((one) => (typeof one === "boolean" ? +one : one)) as Vector;
-    if (numbers.every(Number.isFinite)) {
-      return [numbers, numbers.some((one) => one < terms.low || one > terms.high) ? ["clipped"] : []];
-    }
-  }
-  return [Array<number>(points || 1).fill(terms.default), [reward === NOT_OBSERVED ? "unobserved" : "bad_input"]];
+/** The reward, or one per point where several were tried; the default where it is no number. */
+function observed(terms: RewardTerms, reward: unknown, points: number): Vector {
+  const given = points ? reward : [reward];
+  const numbers = Array.isArray(given) ? Array.from(given, (one) => (typeof one === "boolean" ? +one : one)) : [];
+  return numbers.length === (points || 1) && numbers.every(Number.isFinite)
+    ? numbers
+    : Array<number>(points || 1).fill(terms.default);
 }
 
 /** The report as it will travel: the same length for every report of this task. */

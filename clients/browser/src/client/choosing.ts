@@ -5,10 +5,10 @@ import { BadInput, Unreachable } from "../protocol/errors.js";
 import type { Action } from "../users/index.js";
 import { baselineOf, contextOf, keptOf } from "./answers.js";
 import { warn, type Core } from "./core.js";
-import { attempt } from "./network.js";
+import { refill } from "./network.js";
 import type { Given } from "./options.js";
 import { reportingOf, type Subject } from "./paying.js";
-import { fetchAhead, left, takeOwn } from "./permits.js";
+import { left, takeOwn } from "./permits.js";
 import { purposeFor } from "./terms.js";
 import type { Held } from "./vault.js";
 
@@ -16,7 +16,7 @@ import type { Held } from "./vault.js";
 export type Made = [action: Action, problem: string, subject?: Subject | undefined];
 
 /** The problem of a choice without any model. */
-export const NO_MODEL = "there is no model yet and the server does not answer";
+export const NO_MODEL = "no model yet";
 
 /**
  * For an apprentice and in a holdout the app's own choice; for bad input, or without a model, any action. In a task with a
@@ -48,7 +48,7 @@ export function byModel(core: Core, strict: boolean, fields: Given, baseline: nu
 export function byTicket(core: Core, ticket: Held | undefined): Made {
   const { recommendation } = core.row;
   if (recommendation !== undefined) return [recommendation, ""];
-  if (!ticket) return [core.lastOffer ?? anyArm(core), "there is no ticket at hand"];
+  if (!ticket) return [core.lastOffer ?? anyArm(core), "no ticket at hand"];
   const raw = (core.lastOffer = ticket.action!);
   return [raw, "", { raw, own: ticket }];
 }
@@ -56,7 +56,7 @@ export function byTicket(core: Core, ticket: Held | undefined): Made {
 /** From another tab that was closed, or from the server. */
 export async function nextTicket(core: Core): Promise<Held | undefined> {
   if (core.row.recommendation === undefined && !(await left(core))) {
-    await attempt(core, () => fetchAhead(core, core.wanted || 1));
+    await refill(core, core.wanted || 1);
   }
   return takeOwn(core);
 }
@@ -64,5 +64,5 @@ export async function nextTicket(core: Core): Promise<Held | undefined> {
 function anyArm({ terms, entropy }: Core): number {
   const { actions } = terms.contract.offers;
   if (actions.length) return entropy.below(actions.length);
-  throw new Unreachable("the server does not answer, and has not offered any point yet");
+  throw new Unreachable("no point was offered yet");
 }

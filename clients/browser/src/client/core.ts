@@ -27,14 +27,14 @@ export interface Core {
   readonly changed: (before: Joined) => void;
   row: Joined;
   /** The newest model that this tab has read, and its bytes. */
-  model: Model | undefined;
-  kept: Kept | undefined;
+  model?: Model;
+  kept?: Kept;
   /** A copy of the outbox, for when the page is closed and there is no time to read it. */
   outgoing: Outgoing[];
   /** Tickets of this tab; in a task with a holdout, permits of this tab. */
   own: Held[];
   /** The action of the last one. */
-  lastOffer: Action | undefined;
+  lastOffer?: Action;
   /** How many permits or tickets to keep ready. */
   wanted: number;
   /** The last entry of the ledger that was read. */

@@ -24,20 +24,18 @@ import { SYSTEM } from "../privacy/entropy.js";
 import { toText } from "../protocol/codec.js";
 import { NAME, type Contract } from "../protocol/contract.js";
 import { ConfigurationError } from "../protocol/errors.js";
-import { nameOf, NOT_OBSERVED, type Decision } from "./answers.js";
+import { nameOf, type Decision } from "./answers.js";
 import { byModel, byTicket, nextTicket, type Made } from "./choosing.js";
 import { set, warn, type Core } from "./core.js";
 import { asking } from "./http.js";
 import { changed, join, share } from "./joining.js";
-import { Account, limitsOf, type Balance } from "./ledger.js";
-import { askStatus, attempt, catchUp, deliver, leave, renew } from "./network.js";
+import { accountOf, limitsOf, type Balance } from "./ledger.js";
+import { askStatus, attempt, catchUp, deliver, dueNow, leave, refill, renew } from "./network.js";
 import type { Choice, Chosen, Given, Options, Sent, Waiting } from "./options.js";
-import { affords, balanceOf, promise, reportingOf, type Reporting, type Subject } from "./paying.js";
-import { AHEAD, fetchAhead, left, missing, owned, takeOwn } from "./permits.js";
+import { balanceOf, missing, promise, reportingOf, type Reporting, type Subject } from "./paying.js";
+import { AHEAD, left, owned, takeOwn } from "./permits.js";
 import { report } from "./reporting.js";
 import { withdraw, type Entry, type Joined } from "./vault.js";
-
-const NO_STORAGE = "this page has no storage or no Web Locks (they need https), so nothing is reported";
 
 /**
  * A task joined by one owner. Events: "model" when there is a newer model, "state" when the task is opened or paused, gets
@@ -69,7 +67,7 @@ export class Device extends EventTarget {
   /** Join a task, or go on with it. Raises where its contract is refused, or was never seen and cannot be had. */
   static async open(server: string, task: string, options: Options = {}): Promise<Device> {
     if (!NAME.test(task)) {
-      throw new ConfigurationError(`a task's id has lower-case letters, digits and dashes, got "${task}"`);
+      throw new ConfigurationError(`a task's id has the form ${NAME}, got "${task}"`);
     }
     server = server.replace(/\/+$/, "");
     const { storage = "sottovoce", entropy = SYSTEM, now = () => Date.now() / 1000, admission, epsilon } = options;
@@ -82,15 +80,12 @@ export class Device extends EventTarget {
       const [terms, row] = await join(vault, ask, joined, task, limits, epsilon, now());
       const { limit, extensions, offers } = terms.contract;
       if (!admission && "admission" in extensions) {
-        throw new ConfigurationError(
-          `task "${task}" admits people whom its app knows: the option admission gets their tokens`,
-        );
+        throw new ConfigurationError(`task "${task}" needs the option admission`);
       }
-      const account = new Account(limits, limit);
-      const held = { model: undefined, kept: undefined, lastOffer: undefined, outgoing: [], own: [], last: 0 };
+      const account = accountOf(limits, limit);
       const wanted = offers.kind === "model" ? AHEAD : 0;
       const opened = new Device(
-        { terms, account, ask, entropy, admission, now, vault, tabs, row, wanted, ...held },
+        { terms, account, ask, entropy, admission, now, vault, tabs, row, wanted, outgoing: [], own: [], last: 0 },
         options.strict,
       );
       await opened.#arrive();
@@ -146,10 +141,7 @@ export class Device extends EventTarget {
   async prefetch(number: number): Promise<void> {
     const core = this.#core;
     core.wanted = number;
-    await this.#alone("in", async () => {
-      const lacking = await missing(core);
-      if (lacking && (await affords(core))) await attempt(core, () => fetchAhead(core, lacking));
-    });
+    await this.#alone("in", async () => refill(core, await missing(core)));
   }
 
   /** The choice, which is written down right after. Without a subject there is nothing to report. */
@@ -163,15 +155,16 @@ export class Device extends EventTarget {
 
   async #record(made: Omit<Decision, "reported">, at: number, subject: Subject | undefined): Promise<Decision> {
     const { vault, tabs } = this.#core;
-    let reason = vault ? "" : NO_STORAGE;
+    let reason = vault ? "" : "no storage or no Web Locks (they need https)";
     try {
       const tab = await tabs?.id();
       if (vault && subject)
         reason = await vault.transact((tables) => promise(this.#core, tables, made.id, at, tab!, subject));
     } catch (error) {
-      reason = `the decision could not be written down: ${error}`;
+      reason = `${error}`;
     }
-    return { ...made, reported: !!subject && !reason, problem: made.problem || reason };
+    const problem = made.problem || (reason && `nothing is reported: ${reason}`);
+    return { ...made, reported: !!subject && !reason, problem };
   }
 
   // --- observing and sending -----------------------------------------------------------------------------------------
@@ -197,13 +190,14 @@ export class Device extends EventTarget {
     if (core.vault) {
       const before = core.now() - this.contract.reward.wait;
       for (const { id, at } of await core.vault.transact((tables) => tables.of("decisions"))) {
-        if (at < before) await this.observe(id, NOT_OBSERVED).catch(warn);
+        if (at < before) await this.observe(id, undefined).catch(warn);
       }
       [acknowledged, refused] = await this.#alone("out", () => deliver(core));
     }
     await this.#alone("in", async () => {
       await catchUp(core);
-      await renew(core, await affords(core));
+      await renew(core);
+      await refill(core, await dueNow(core));
     });
     return { acknowledged, refused, waiting: core.outgoing.length };
   }
@@ -275,11 +269,10 @@ export class Device extends EventTarget {
     await this.#alone("in", async () => {
       await catchUp(core);
       if (core.row.changed) await set(core, { askAgain: 0 }); // it may be the old one again
-      await renew(core, false);
+      await renew(core);
       if (core.row.changed) throw changed(this.contract.id);
-      const first = core.row.nextPermit < 0 && (await affords(core)) && (await missing(core));
-      if (first)
-        await attempt(core, () => fetchAhead(core, 1)); // the others come later, at random times
+      if (core.row.nextPermit < 0 && (await missing(core)))
+        await refill(core, 1); // the others come later, at random times
       else if (owned(core)) await left(core);
     });
     const on = (type: string, heard: (event: Event) => unknown) =>

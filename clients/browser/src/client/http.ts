@@ -3,9 +3,7 @@
 import { ConfigurationError, WireError } from "../protocol/errors.js";
 import { decoded, type Read, type Schema } from "../protocol/strict.js";
 
-/** Bytes that a device reads of one answer. */
-const LARGEST_ANSWER = 2 ** 25;
-/** Milliseconds. */
+/** Milliseconds until an answer is there in full. */
 const TIMEOUT = 10_000;
 
 export interface Answer {
@@ -32,7 +30,7 @@ export type Ask = (route: string, question?: Question) => Promise<Answer>;
  */
 export function asking(fetcher: typeof fetch, server: string, task: string): Ask {
   if (!/^https?:\/\/[^/]/.test(server)) {
-    throw new ConfigurationError(`a server is an address like "https://a.example", got "${server}"`);
+    throw new ConfigurationError(`a server begins with https://, got "${server}"`);
   }
   return async (route, { body, headers = {}, keepalive = false } = {}) => {
     const kind = { "content-type": "application/json", ...headers };
@@ -42,34 +40,19 @@ export function asking(fetcher: typeof fetch, server: string, task: string): Ask
       redirect: "error",
       referrerPolicy: "no-referrer",
       keepalive,
-      ...(keepalive ? {} : { signal: AbortSignal.timeout(TIMEOUT) }),
+      signal: AbortSignal.timeout(TIMEOUT),
     });
-    return { status: answer.status, headers: answer.headers, body: await bytesOf(answer) };
+    return { status: answer.status, headers: answer.headers, body: new Uint8Array(await answer.arrayBuffer()) };
   };
 }
 
-async function bytesOf(answer: Response): Promise<Uint8Array> {
-  const parts: Uint8Array<ArrayBuffer>[] = [];
-  let size = 0;
-  for (const reader = answer.body?.getReader(); reader;) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    parts.push(value);
-    if ((size += value.length) > LARGEST_ANSWER) {
-      await reader.cancel();
-      throw new WireError("the answer is too long");
-    }
-  }
-  return new Uint8Array(await new Blob(parts).arrayBuffer());
+/** The bytes of an answer, or `WireError`. */
+export function good({ status, body }: Answer): Uint8Array {
+  if (status === 200) return body;
+  throw new WireError(`status ${status}`);
 }
 
-/** The answer, if it is one. */
-export function good(answer: Answer): Answer {
-  if (answer.status !== 200) throw new WireError(`the server answered with status ${answer.status}`);
-  return answer;
-}
-
-/** The body as this type, or `WireError`. */
+/** The answer as this type, or `WireError`. */
 export function read<S extends Schema>(answer: Answer, schema: S): Read<S> {
-  return decoded(answer.body, schema, "an answer of this protocol");
+  return decoded(good(answer), schema, "an answer");
 }

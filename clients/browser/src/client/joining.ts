@@ -50,9 +50,9 @@ export async function join(
   now: number,
 ): Promise<[Terms, Joined]> {
   const pinned = await vault?.transact((tables) => tables.get("tasks", joined));
-  if (pinned) return [accept(pinned.contract, task, limits, epsilon), pinned];
+  if (pinned) return [await accept(pinned.contract, task, limits, epsilon), pinned];
   const contract = await served(ask, task);
-  const terms = accept(contract, task, limits, epsilon);
+  const terms = await accept(contract, task, limits, epsilon);
   if (expired(terms.contract, now)) throw new ContractRefused(`task "${task}" expired on ${terms.contract.expires}`);
   const row: Joined = { ...NEW, joined, contract };
   const first = await vault?.transact(async (tables) => {
@@ -60,25 +60,22 @@ export async function join(
     if (!other) await tables.put("tasks", row);
     return other;
   }, "strict");
-  if (first && digestOf(first.contract) !== terms.digest) throw changed(task);
+  if (first && (await digestOf(first.contract)) !== terms.digest) throw changed(task);
   return [terms, first ?? row];
 }
 
 export function changed(task: string): ContractChanged {
-  return new ContractChanged(`the server has another contract for "${task}" than the one this device joined: refused`);
+  return new ContractChanged(`the contract of "${task}" is not the one that was joined`);
 }
 
 /** The contract as it is served now. */
 async function served(ask: Ask, task: string): Promise<Uint8Array> {
   const words = `the contract of "${task}" cannot be had`;
   const { status, body } = await ask("/contract").catch((error: Error) => {
-    throw new Unreachable(
-      `${words}: ${error.message}; the server does not answer, or no task file names this page's origin`,
-    );
+    throw new Unreachable(`${words}: ${error.message}; does the task file name this page's origin?`);
   });
-  if (status === 404) throw new ConfigurationError(`the server knows no task "${task}"`);
+  if (status === 404) throw new ConfigurationError(`${words}: no such task`);
   if (status !== 200) throw new Unreachable(`${words}: status ${status}`);
-  if (body.length > LARGEST_CONTRACT)
-    throw new ContractRefused(`the contract of "${task}" has ${body.length} bytes: refused`);
+  if (body.length > LARGEST_CONTRACT) throw new ContractRefused(`${words}: ${body.length} bytes`);
   return body;
 }

@@ -58,60 +58,54 @@ export interface Balance {
   readonly reportsLeft: number;
 }
 
-/** The ledger as seen by one task. Entries are only added, so each is entered once. */
-export class Account {
-  #all = NOTHING;
-  #task = NOTHING;
-  #latest = 0;
-  #byHour = new Map<number, Spent>();
-  #budgets: [Budget, Budget, Budget];
-  #limit: Limit;
-
-  constructor(limits: Limits, limit: Limit) {
-    this.#budgets = budgetsOf(limits, limit);
-    this.#limit = limit;
-  }
-
-  /** An entry of the ledger: its cost, its hour, and whether it is of this task. */
-  enter(cost: Spent, hour: number, own: boolean): void {
-    this.#all = plus(this.#all, cost);
-    this.#latest = Math.max(this.#latest, hour);
-    if (!own) return;
-    this.#task = plus(this.#task, cost);
-    this.#byHour.set(hour, plus(this.#byHour.get(hour) ?? NOTHING, cost));
-  }
-
+/** The ledger as seen by one task. */
+export interface Account {
+  /** An entry of the ledger: its cost, its hour, and whether it is of this task. Each is entered once. */
+  enter(cost: Spent, hour: number, own: boolean): void;
   /** Is one more report within every limit? */
-  affords(mechanism: Mechanism, now: number): boolean {
-    return this.#spent(now).every((spent, i) => fits(plus(spent, mechanism.cost()), this.#budgets[i]!));
-  }
-
+  affords(mechanism: Mechanism, now: number): boolean;
   /** The hour that an entry made now is written with. A clock that runs backwards frees no budget. */
-  hour(now: number): number {
-    return Math.floor(Math.max(now, this.#latest) / HOUR) * HOUR;
-  }
-
+  hour(now: number): number;
   /** For the owner to see. */
-  balance(mechanism: Mechanism, now: number): Balance {
-    const [of, by] = [this.#budgets, this.#spent(now)];
-    const [all, task, recent] = by.map((spent, i) => spentEpsilon(spent, of[i]!)) as [number, number, number];
-    return {
-      epsilon: mechanism.budget.epsilon,
-      spent: task,
-      lifetime: of[1].epsilon,
-      windowSpent: recent,
-      window: of[2].epsilon,
-      spentByAll: all,
-      lifetimeOfAll: of[0].epsilon,
-      reportsLeft: Math.min(...by.map((spent, i) => remaining(spent, of[i]!, mechanism.cost()))),
-    };
-  }
+  balance(mechanism: Mechanism, now: number): Balance;
+}
 
-  /** By all tasks, by this task, and in this task's last days: an entry leaves these when the whole of its hour has. */
-  #spent(now: number): Spent[] {
-    const start = Math.floor(Math.max(now, this.#latest)) - this.#limit.window_days * DAY;
-    let recent = NOTHING;
-    for (const [hour, spent] of this.#byHour) if (hour + HOUR > start) recent = plus(recent, spent);
-    return [this.#all, this.#task, this.#limit.window >= this.#limit.lifetime ? this.#task : recent];
-  }
+export function accountOf(limits: Limits, limit: Limit): Account {
+  const budgets = budgetsOf(limits, limit);
+  const byHour = new Map<number, Spent>();
+  let all = NOTHING;
+  let latest = 0;
+
+  /** By this task, from then on: an entry leaves the last days when the whole of its hour has. */
+  const since = (start: number) =>
+    [...byHour].reduce((sum, [hour, spent]) => (hour + HOUR > start ? plus(sum, spent) : sum), NOTHING);
+  /** By all tasks, by this task, and in this task's last days. */
+  const spentBy = (now: number) => {
+    const start = Math.floor(Math.max(now, latest)) - limit.window_days * DAY;
+    return [all, since(-Infinity), since(limit.window < limit.lifetime ? start : -Infinity)];
+  };
+
+  return {
+    enter(cost, hour, own) {
+      all = plus(all, cost);
+      latest = Math.max(latest, hour);
+      if (own) byHour.set(hour, plus(byHour.get(hour) ?? NOTHING, cost));
+    },
+    affords: (mechanism, now) => spentBy(now).every((spent, i) => fits(plus(spent, mechanism.cost()), budgets[i]!)),
+    hour: (now) => Math.floor(Math.max(now, latest) / HOUR) * HOUR,
+    balance(mechanism, now) {
+      const by = spentBy(now);
+      const [all, task, recent] = by.map((spent, i) => spentEpsilon(spent, budgets[i]!)) as [number, number, number];
+      return {
+        epsilon: mechanism.budget.epsilon,
+        spent: task,
+        lifetime: limit.lifetime,
+        windowSpent: recent,
+        window: limit.window,
+        spentByAll: all,
+        lifetimeOfAll: limits.lifetime,
+        reportsLeft: Math.min(...by.map((spent, i) => remaining(spent, budgets[i]!, mechanism.cost()))),
+      };
+    },
+  };
 }

@@ -7,7 +7,8 @@ import { problemFrom } from "../protocol/problems.js";
 import { taskStatus, verdicts } from "../protocol/wire.js";
 import { see, set, warn, type Core } from "./core.js";
 import { good, read, type Answer } from "./http.js";
-import { dueNow, fetchAhead } from "./permits.js";
+import { missing } from "./paying.js";
+import { fetchAhead } from "./permits.js";
 import { settle, withdraw, type Kept, type Outgoing } from "./vault.js";
 
 /** Verdicts after which the device looks at the contract and the model again. */
@@ -19,6 +20,8 @@ const FINAL = /^(bad-request|not-found|wrong-kind|too-large|unsupported-type|tas
 const FRESH = 60;
 /** Characters that a number of a model may take, on average. */
 const LARGEST_NUMBER = 32;
+/** A permit that is missing is fetched after up to so many seconds, at random. */
+const PAUSE = 600;
 const LONGEST_BACKOFF = 3600;
 /** Bytes. */
 const LARGEST_PROBLEM = 2 ** 16;
@@ -98,34 +101,50 @@ function inRandomOrder<T>({ entropy }: Core, rows: T[]): T[] {
 
 // --- in --------------------------------------------------------------------------------------------------------------
 
-/** What is old is asked for again: the status, with it the model; and permits or tickets that may be used. */
-export async function renew(core: Core, reporting: boolean): Promise<void> {
+/** The status, where it is old; with it the model. */
+export async function renew(core: Core): Promise<void> {
   const wait = core.row.askAgain - core.now();
   if (wait <= 0 || wait > DAY) await attempt(core, () => askStatus(core)); // the clock may have been put back
-  const number = reporting ? await dueNow(core) : 0;
+}
+
+/** So many permits or tickets, if any. */
+export async function refill(core: Core, number: number): Promise<void> {
   if (number) await attempt(core, () => fetchAhead(core, number));
+}
+
+/** How many to fetch now: all tickets that are missing, but one permit, after a random pause. */
+export async function dueNow(core: Core): Promise<number> {
+  const number = await missing(core);
+  if (core.terms.contract.offers.kind === "tickets" || !number) return number;
+  const now = core.now();
+  const { nextPermit } = core.row;
+  if (nextPermit <= 0 || nextPermit > now + PAUSE) {
+    await set(core, { nextPermit: now + core.entropy.below(1000 * PAUSE) / 1000 });
+  }
+  return now < core.row.nextPermit ? 0 : 1;
 }
 
 /** The status, and with it the model. */
 export async function askStatus(core: Core): Promise<void> {
-  const answer = good(await core.ask(""));
+  const answer = await core.ask("");
   const { digest, mode, state, version } = read(answer, taskStatus);
-  if (digest !== core.terms.digest) {
+  if (core.vault && digest !== core.terms.digest) {
     const changes = { changed: true, askAgain: core.now() + FRESH };
     return set(core, changes, (tables) => withdraw(tables, "contract-changed"));
   }
   const { kind } = core.terms.contract.offers;
-  if (kind === "model" && version && version !== core.kept?.version) await fetchModel(core);
+  if (kind === "model" && version && version !== core.kept?.version) await fetchModel(core, version);
   const askAgain = core.now() + (kind === "model" || state !== "open" ? maxAge(answer) : DAY);
   return set(core, { mode, open: state === "open", changed: false, askAgain });
 }
 
-async function fetchModel(core: Core): Promise<void> {
-  const { body } = good(await core.ask("/model"));
+async function fetchModel(core: Core, told: string): Promise<void> {
+  const body = good(await core.ask("/model"));
   const { joined } = core.row;
-  const kept = { joined, version: versionOf(body), body };
+  const version = core.vault ? await versionOf(body) : told; // where nothing is reported the server's word is enough
+  const kept = { joined, version, body };
   know(core, kept);
-  await set(core, { newest: kept.version }, async (tables) => {
+  await set(core, { newest: version }, async (tables) => {
     const needed = (await tables.of("decisions")).map((decision) => decision.version);
     for (const { version } of await tables.of("models")) {
       if (!needed.includes(version)) await tables.remove("models", [joined, version]);
@@ -144,7 +163,7 @@ export function modelOf(core: Core, { version, body }: Kept): Model {
   if (core.model && version === core.kept?.version) return core.model;
   const { offers } = core.terms.contract;
   if (offers.kind !== "model" || body.length > LARGEST_NUMBER * (dimensionOf(offers) + 3) ** 2) {
-    throw new WireError(`${body.length} bytes are not a model of this task`);
+    throw new WireError(`a model of ${body.length} bytes`);
   }
   return modelFrom(body, offers.model, dimensionOf(offers));
 }

@@ -3,7 +3,7 @@
 import type { Answered } from "./answers.js";
 import type { Core } from "./core.js";
 import type { Balance } from "./ledger.js";
-import { neededUntil, owned } from "./permits.js";
+import { left, neededUntil, owned } from "./permits.js";
 import { expired } from "./terms.js";
 import { valid, type Held, type Kept, type Tables } from "./vault.js";
 
@@ -19,11 +19,11 @@ export interface Subject {
 /** Would a decision be reported now, as far as this tab knows? "done": the task knows enough; "closed": it is paused. */
 export type Reporting = "on" | "opted-out" | "done" | "closed" | "spent";
 
-export function reportingOf({ row, account, terms, now }: Core): Reporting {
+export function reportingOf({ row, account, terms, now }: Core, at = now()): Reporting {
   if (row.optedOut) return "opted-out";
   if (row.recommendation !== undefined) return "done";
-  if (!row.open || row.changed || expired(terms.contract, now())) return "closed";
-  return account.affords(terms.mechanism, now()) ? "on" : "spent";
+  if (!row.open || row.changed || expired(terms.contract, at)) return "closed";
+  return account.affords(terms.mechanism, at) ? "on" : "spent";
 }
 
 /** Promise a report and pay for it, in one transaction; or the reason why there will be none. */
@@ -36,36 +36,33 @@ export async function promise(
   { raw, model, own, nothing }: Subject,
 ): Promise<string> {
   const { terms, account, row } = core;
-  const { gate, mechanism, contract } = terms;
+  const { gate, mechanism } = terms;
   const { joined } = row;
   if (own) {
-    if ((await tables.get("permits", own.id!))?.tab !== tab) return "another tab has used this ticket";
+    if ((await tables.get("permits", own.id!))?.tab !== tab) return "another tab has used the ticket";
     await tables.remove("permits", own.id!); // also if nothing is reported: its action was shown
   }
-  if (nothing) return "an apprentice shows nothing learned, so there is nothing to measure";
-  const { optedOut, changed, open } = (await tables.get("tasks", joined))!;
-  if (optedOut) return "the person has opted out";
-  if (changed) return "the server has another contract now";
-  if (!open || expired(contract, at)) return "the task takes no reports now";
+  if (nothing) return "an apprentice shows nothing learned";
   await enter(core, tables);
-  if (!account.affords(mechanism, at)) return "the budget is spent";
+  const reporting = reportingOf({ ...core, row: (await tables.get("tasks", joined))! }, at);
+  if (reporting !== "on") return reporting;
   const held = owned(core) ? own : (await valid(tables, neededUntil(core, at)))[0];
-  if (!held) return "there is no permit at hand, so nothing is reported";
+  if (!held) return "no permit at hand";
   if (!own) await tables.remove("permits", held.id!);
   if (model) await tables.put("models", model); // another tab may have thrown it away meanwhile
-  const { permit, nonce } = held;
+  const { permit, nonce, coin } = held;
   const paid = { joined, ...mechanism.budget, cost: mechanism.cost(), hour: account.hour(at), fate: "promised" };
   const entry = await tables.put("ledger", paid);
   const version = model?.version ?? "";
-  await tables.put("decisions", { id, joined, entry, at, gate, permit, nonce, version, raw });
+  await tables.put("decisions", { id, joined, entry, at, gate, permit, nonce, coin, version, raw });
   return "";
 }
 
-/** Is there storage, the contract that was joined, and budget for one more report? */
-export async function affords(core: Core): Promise<boolean> {
-  const { vault, row, account, terms } = core;
+/** How many permits or tickets to fetch; none while nothing may be reported. */
+export async function missing(core: Core): Promise<number> {
+  const { vault, wanted } = core;
   await vault?.transact((tables) => enter(core, tables));
-  return !!vault && !row.changed && account.affords(terms.mechanism, core.now());
+  return vault && reportingOf(core) === "on" ? Math.max(0, wanted - (await left(core))) : 0;
 }
 
 /** For the owner to see. Without storage there will be no reports. */

@@ -9,7 +9,7 @@
 
 import { fromText, toText } from "../protocol/codec.js";
 import { WireError } from "../protocol/errors.js";
-import { commitmentOf, NONCE_BYTES } from "../protocol/permits.js";
+import { coinOf, commitmentOf, NONCE_BYTES } from "../protocol/permits.js";
 import { problemFrom } from "../protocol/problems.js";
 import {
   ADMISSION,
@@ -19,14 +19,12 @@ import {
   permits as wirePermits,
 } from "../protocol/wire.js";
 import { set, type Core } from "./core.js";
-import { good, read, type Answer } from "./http.js";
+import { read, type Answer } from "./http.js";
 import { actionFrom, recommendationFrom } from "./terms.js";
 import { valid, type Held, type Joined } from "./vault.js";
 
 /** Permits that a device keeps ready. */
 export const AHEAD = 2;
-/** One that is missing is fetched after up to so many seconds, at random. */
-const PAUSE = 600;
 /** Characters of a permit; a ticket has the memo of its offer in it. */
 const LONGEST = 4096;
 
@@ -61,58 +59,34 @@ export async function left(core: Core): Promise<number> {
   });
 }
 
-/** How many to fetch; none while nothing may be reported. */
-export async function missing(core: Core): Promise<number> {
-  const { optedOut, open, changed, recommendation } = core.row;
-  const silent = optedOut || !open || changed || recommendation !== undefined;
-  return silent ? 0 : Math.max(0, core.wanted - (await left(core)));
-}
-
-/** How many to fetch now: all tickets that are missing, but one permit, after a random pause. */
-export async function dueNow(core: Core): Promise<number> {
-  const number = await missing(core);
-  if (core.terms.contract.offers.kind === "tickets" || !number) return number;
-  const now = core.now();
-  const { nextPermit } = core.row;
-  if (nextPermit <= 0 || nextPermit > now + PAUSE) {
-    await set(core, { nextPermit: now + core.entropy.below(1000 * PAUSE) / 1000 });
-  }
-  return now < core.row.nextPermit ? 0 : 1;
-}
-
 /** So many tickets, or permits one by one; raises when that fails. */
 export async function fetchAhead(core: Core, number: number): Promise<void> {
-  const { offers } = core.terms.contract;
+  const { mechanism, contract } = core.terms;
+  const { offers } = contract;
   if (offers.kind === "model") {
     for (; number > 0; number--) {
-      const [[nonce], answer] = await commit(core, "/permits", 1);
-      const [found] = read(answer, wirePermits).permits;
-      if (!found) continue;
-      const held = await heldOf(core, found.permit, nonce!, found.expires);
-      await keep(core, [held], { nextPermit: 0 });
-      if (owned(core)) core.own.push(held);
+      const [nonces, answer] = await commit(core, "/permits", 1);
+      await keep(core, nonces, read(answer, wirePermits).permits, { nextPermit: 0 });
     }
     return;
   }
   const [nonces, answer] = await commit(core, "/offers", Math.min(number, LARGEST_OFFERS));
-  const found = read(answer, wireOffers);
-  const held: Held[] = [];
-  for (const [i, { ticket, action, expires }] of found.offers.slice(0, nonces.length).entries()) {
-    const offered = actionFrom(action, offers, core.terms.mechanism.domain.size);
-    held.push({ ...(await heldOf(core, ticket, nonces[i]!, expires)), action: offered });
-  }
-  const known = found.done && { recommendation: recommendationFrom(found.recommendation, offers) };
-  await keep(core, held, { open: true, ...known });
-  core.own.push(...held);
+  const { offers: offered, done, recommendation } = read(answer, wireOffers);
+  const tickets = offered.map(({ ticket, action, expires }) => {
+    return { permit: ticket, action: actionFrom(action, offers, mechanism.domain.size), expires };
+  });
+  const known = done && { recommendation: recommendationFrom(recommendation, offers) };
+  await keep(core, nonces, tickets, { open: true, ...known });
 }
 
 /** New nonces, and the answer to a request with their commitments. */
 async function commit(core: Core, route: string, number: number): Promise<[Uint8Array[], Answer]> {
   const nonces = Array.from({ length: number }, () => core.entropy.octets(NONCE_BYTES));
-  const body = commitmentsBody(nonces.map((nonce) => toText(commitmentOf(nonce))));
+  const commitments = await Promise.all(nonces.map(commitmentOf));
+  const body = commitmentsBody(commitments.map(toText));
   const answer = await core.ask(route, { body, headers: await tokenFor(core, number) });
   if (problemFrom(answer.body) === "task-paused") await set(core, { open: false });
-  return [nonces, good(answer)];
+  return [nonces, answer];
 }
 
 /** The header of a request that must be admitted. If the app's function fails, nothing is asked for. */
@@ -123,14 +97,24 @@ async function tokenFor({ admission, terms }: Core, number: number): Promise<Rec
   return { [ADMISSION]: token };
 }
 
-async function heldOf(core: Core, permit: string, nonce: Uint8Array, expires: number): Promise<Held> {
-  if (permit.length > LONGEST) throw new WireError(`a permit of ${permit.length} characters`);
-  fromText(permit);
-  return { joined: core.row.joined, permit, nonce: toText(nonce), expires, tab: (await core.tabs?.id()) ?? "" };
-}
-
-async function keep(core: Core, held: Held[], changes: Partial<Joined>): Promise<void> {
+/** Keep what answers these nonces. */
+async function keep(
+  core: Core,
+  nonces: Uint8Array[],
+  found: Pick<Held, "permit" | "expires" | "action">[],
+  changes: Partial<Joined>,
+): Promise<void> {
+  const { joined } = core.row;
+  const tab = (await core.tabs?.id()) ?? "";
+  const held: Held[] = [];
+  for (const [i, one] of found.slice(0, nonces.length).entries()) {
+    const { length } = one.permit;
+    if (length > LONGEST) throw new WireError(`a permit of ${length} characters`);
+    const coin = await coinOf(fromText(one.permit), nonces[i]!);
+    held.push({ ...one, joined, nonce: toText(nonces[i]!), coin, tab });
+  }
   await set(core, changes, async (tables) => {
     for (const one of held) one.id = await tables.put("permits", one);
   });
+  if (owned(core)) core.own.push(...held);
 }

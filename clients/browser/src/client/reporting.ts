@@ -1,10 +1,10 @@
 /** The draw: in the transaction that takes the decision away and keeps its report. */
 
 import { privatise } from "../privacy/drawing.js";
-import { documentOf, messageOf, NOT_OBSERVED } from "./answers.js";
+import { documentOf, messageOf } from "./answers.js";
 import type { Core } from "./core.js";
 import { modelOf } from "./network.js";
-import { coinFrom, purposeFor } from "./terms.js";
+import { purposeFor } from "./terms.js";
 import { settle, type Outgoing, type Tables } from "./vault.js";
 
 /** Draw the one report of a decision and forget its raw data; nothing if there is no such decision any more. */
@@ -23,11 +23,10 @@ export async function report(
   const kept = await tables.get("models", [joined, version]);
   const deadline = at + contract.reward.wait;
   const late = now() > deadline;
-  const models = new Map(kept && [[version, modelOf(core, kept)]]);
-  const [message] = messageOf(terms, models, pending, late ? NOT_OBSERVED : reward);
+  const message = messageOf(terms, kept && modelOf(core, kept), pending, late ? undefined : reward);
   const mechanism = (purposeFor(terms, pending) === "learning" ? mechanisms : measuring)[gate]!;
   const drawn = new Uint8Array(mechanisms[gate]!.reportSize); // also a shorter one is as long as the others
-  drawn.set(privatise(mechanism, message, entropy, coinFrom(pending)));
+  drawn.set(privatise(mechanism, message, entropy, pending.coin));
   const due = deadline + entropy.below(1000 * contract.delay + 1) / 1000; // whenever the reward came
   const outgoing: Outgoing = { joined, entry, report: JSON.stringify(documentOf(contract, pending, drawn)), due };
   await tables.remove("decisions", id);

@@ -8,13 +8,11 @@ import type { Mechanism } from "../privacy/base.js";
 import type { Vector } from "../privacy/domains/index.js";
 import { measuringOf, mechanismsOf } from "../privacy/mechanisms.js";
 import type { Budget } from "../protocol/budget.js";
-import { fromText } from "../protocol/codec.js";
 import { contractFrom, DAY, digestOf, dimensionOf } from "../protocol/contract.js";
 import type { ByTicket, Contract } from "../protocol/contract.js";
 import { ContractRefused, WireError } from "../protocol/errors.js";
 import { holdoutOf, purposeOf, type Purpose } from "../protocol/holdout.js";
 import { MODELS } from "../protocol/offers.js";
-import { coinOf } from "../protocol/permits.js";
 import { array, read } from "../protocol/strict.js";
 import { userOf, type Action, type LocalUser } from "../users/index.js";
 import { budgetsOf, type Limits } from "./ledger.js";
@@ -38,10 +36,10 @@ export interface Terms {
 }
 
 /** The terms on which this device answers the contract of this task, or `ContractRefused`. */
-export function accept(body: Uint8Array, task: string, limits: Limits, epsilon?: number): Terms {
+export async function accept(body: Uint8Array, task: string, limits: Limits, epsilon?: number): Promise<Terms> {
   try {
     const contract = contractFrom(body);
-    if (contract.id !== task) throw new WireError(`the server answered with task "${contract.id}"`);
+    if (contract.id !== task) throw new WireError(`its id is "${contract.id}"`);
     check(contract);
     const { offers } = contract;
     const mechanisms = mechanismsOf(contract);
@@ -51,24 +49,19 @@ export function accept(body: Uint8Array, task: string, limits: Limits, epsilon?:
     const mechanism = mechanisms[gate]!;
     const [ofAll, , ofWindow] = budgetsOf(limits, contract.limit);
     if (![ofAll, ofWindow].every((limit) => fits(mechanism.cost(), limit))) {
-      throw new WireError("one report would exceed a limit");
+      throw new WireError("one report exceeds a limit");
     }
     const share = holdoutOf(contract)?.share ?? 0;
     const measuring = measuringOf(contract, mechanisms);
-    return { contract, digest: digestOf(body), user, mechanisms, gate, mechanism, share, measuring };
+    return { contract, digest: await digestOf(body), user, mechanisms, gate, mechanism, share, measuring };
   } catch (error) {
     throw new ContractRefused(`task "${task}" cannot be answered: ${(error as Error).message}`, { cause: error });
   }
 }
 
-/** The coin of the report with this permit. */
-export function coinFrom({ permit, nonce }: { permit: string; nonce: string }): Uint8Array {
-  return coinOf(fromText(permit), fromText(nonce));
-}
-
 /** What the report with this permit is for. */
-export function purposeFor({ share }: Terms, permit: { permit: string; nonce: string } | undefined): Purpose {
-  return share && permit ? purposeOf(coinFrom(permit), share) : "learning";
+export function purposeFor({ share }: Terms, permit: { coin: Uint8Array } | undefined): Purpose {
+  return share && permit ? purposeOf(permit.coin, share) : "learning";
 }
 
 /** Is the last day of this task over, in UTC? */
@@ -104,7 +97,7 @@ function gateOf(gates: readonly Budget[], limits: Limits, epsilon = Infinity): n
   const allowed = gates.map((gate) => (gate.epsilon <= most && gate.delta <= limits.delta ? gate.epsilon : 0));
   const largest = Math.max(...allowed);
   if (largest > 0) return allowed.indexOf(largest);
-  throw new WireError(`it asks for more than epsilon ${most}, delta ${limits.delta} a report`);
+  throw new WireError(`it asks for more than epsilon ${most}, delta ${limits.delta}`);
 }
 
 /** The server's choice: the number of an arm, a point, or the points to try for a message of so many numbers. */

@@ -47,6 +47,7 @@ export interface Held {
   readonly joined: string;
   readonly permit: string;
   readonly nonce: string;
+  readonly coin: Uint8Array;
   readonly expires: number;
   /** Of a ticket. */
   readonly action?: Action;

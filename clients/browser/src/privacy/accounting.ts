@@ -24,15 +24,9 @@ export function spentEpsilon(spent: Spent, { delta }: Budget): number {
   return delta > 0 && WITH_DELTA.epsilonOf ? Math.min(sum, WITH_DELTA.epsilonOf(spent, delta)) : sum;
 }
 
-/** How many more such reports fit, up to 2^53. */
+/** How many more such reports fit, below 2^53: bit by bit, because fewer fit where more do. */
 export function remaining(spent: Spent, limit: Budget, one: Spent): number {
   let fit = 0;
-  let tooMany = 1;
-  while (tooMany < 2 ** 53 && fits(plus(spent, one, tooMany), limit)) tooMany = 2 * (fit = tooMany);
-  while (tooMany - fit > 1) {
-    const middle = Math.floor((fit + tooMany) / 2);
-    if (fits(plus(spent, one, middle), limit)) fit = middle;
-    else tooMany = middle;
-  }
+  for (let bit = 2 ** 52; bit >= 1; bit /= 2) if (fits(plus(spent, one, fit + bit), limit)) fit += bit;
   return fit;
 }

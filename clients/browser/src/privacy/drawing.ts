@@ -18,5 +18,5 @@ export function privatise(mechanism: Mechanism, message: Vector, entropy: Entrop
   if (message.length === domain.size && norm(message) <= domain.radius * (1 + ROUNDING) && coin.length >= coinSize) {
     return mechanism.draw(message, entropy, coin.subarray(0, coinSize));
   }
-  throw new BadInput(`the message is outside its domain, ${domain.kind}, or there is no coin`);
+  throw new BadInput("the message is outside its domain, or there is no coin");
 }

@@ -23,7 +23,7 @@ export const levels: Build = (domain, budget, numbers) => {
     verify() {
       verifyWeights(keep, flip, budget.epsilon, total);
       if (domain.kind !== "interval" || count < 2 || count > 65536) {
-        throw new BrokenPromise(`there are 2 to 65536 levels, in an interval; got ${count}`);
+        throw new BrokenPromise(`${count} levels of a ${domain.kind} cannot be`);
       }
     },
     cost: () => pureReport(budget.epsilon),

@@ -31,7 +31,7 @@ export const sphere: Build = (domain, budget, numbers) => {
       verifyWeights(inside, outside, budget.epsilon, total);
       const pairs = candidates / 2;
       if (cap < 1 || cap > pairs || pairs > 2 ** 15 || pairs % 1 || candidates * (domain.size + 1) > LARGEST_CODEBOOK) {
-        throw new BrokenPromise(`a codebook of ${candidates} candidates with a cap of ${cap} is not one we compute`);
+        throw new BrokenPromise(`a codebook of ${candidates} with a cap of ${cap} cannot be`);
       }
     },
     cost: () => pureReport(budget.epsilon),

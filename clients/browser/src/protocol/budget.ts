@@ -11,5 +11,5 @@ export interface Budget {
 /** A checked budget. */
 export function budget(epsilon: number, delta: number): Budget {
   if (epsilon > 0 && epsilon < Infinity && 0 <= delta && delta < 1) return { epsilon, delta };
-  throw new ConfigurationError(`a budget needs a positive epsilon and a delta below 1, got ${epsilon} and ${delta}`);
+  throw new ConfigurationError(`there is no budget of epsilon ${epsilon}, delta ${delta}`);
 }

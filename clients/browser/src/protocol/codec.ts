@@ -31,5 +31,5 @@ export function fromText(text: string): Uint8Array {
   } catch {
     // what atob does not take is refused below
   }
-  throw new WireError("not base64url without padding");
+  throw new WireError("not base64url");
 }

@@ -76,13 +76,13 @@ export type Contract = Read<typeof contract>;
 /** The contract that these bytes are; refuses another format by its number. */
 export function contractFrom(body: Uint8Array): Contract {
   const { format = 1 } = decoded(body, named(anything), "a contract");
-  if (format !== FORMAT) throw new WireError(`this contract has format ${format}; this device reads format ${FORMAT}`);
+  if (format !== FORMAT) throw new WireError(`its format must be ${FORMAT}, got ${format}`);
   return decoded(body, contract, "a contract");
 }
 
 /** The SHA-256 of a contract: other bytes are another contract. */
-export function digestOf(body: Uint8Array): string {
-  return toHex(sha256(body));
+export async function digestOf(body: Uint8Array): Promise<string> {
+  return toHex(await sha256(body));
 }
 
 /** The length of a feature vector: a constant and the fields, once for every named action. */

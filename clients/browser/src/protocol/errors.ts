@@ -38,9 +38,3 @@ export class Unreachable extends SottovoceError {
 export class WireError extends SottovoceError {
   override name = "WireError";
 }
-
-/** What has this name in its registry, or `ConfigurationError`. */
-export function lookUp<Kind>(kind: string, name: string, registry: Record<string, Kind>): Kind {
-  if (Object.hasOwn(registry, name)) return registry[name]!;
-  throw new ConfigurationError(`unknown ${kind} "${name}"; choose one of: ${Object.keys(registry)}`);
-}

@@ -24,7 +24,7 @@ export function features({ actions, candidates, fields }: ByModel, raw: unknown)
     return actions.map((_, block) => actions.flatMap((_, i) => (i === block ? person : person.map(() => 0))));
   }
   if (Array.isArray(raw) && raw.length && raw.length <= candidates) return raw.map((one) => encode(fields, one));
-  throw new BadInput(`this task needs a list of 1 to ${candidates} candidates, with the fields of each`);
+  throw new BadInput(`this task needs 1 to ${candidates} candidates`);
 }
 
 /** One feature vector of length at most 1. */

@@ -1,9 +1,10 @@
 /** The device half, the only place with raw data. */
 
 import type { Domain, Vector } from "../privacy/domains/index.js";
-import { ConfigurationError, lookUp } from "../protocol/errors.js";
+import { ConfigurationError } from "../protocol/errors.js";
 import type { Link } from "../protocol/links.js";
 import type { Model } from "../protocol/offers.js";
+import { lookUp } from "../protocol/registry.js";
 import { directedUser, generalizedUser, linearUser } from "./byModel.js";
 import { scalarUser, slopeUser } from "./byTicket.js";
 

@@ -55,11 +55,11 @@ export function unit(vector: Vector): Vector {
 /** A finite number. Beyond 1e150 squares overflow; such a vector is cut to the ball whatever its direction. */
 export function finite(raw: unknown): number {
   if (Number.isFinite(raw)) return clip(raw as number, -1e150, 1e150);
-  throw new BadInput("a finite number is needed");
+  throw new BadInput("not a finite number");
 }
 
 /** A vector of so many finite numbers. */
 export function finites(raw: unknown, dimension: number): Vector {
   if (Array.isArray(raw) && raw.length === dimension) return raw.map(finite);
-  throw new BadInput(`${dimension} numbers are needed`);
+  throw new BadInput(`not ${dimension} numbers`);
 }

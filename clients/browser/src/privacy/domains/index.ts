@@ -1,6 +1,7 @@
 /** What a message may be. No mechanism takes a sensitivity as an argument: it asks the domain it was calibrated for. */
 
-import { ConfigurationError, lookUp } from "../../protocol/errors.js";
+import { ConfigurationError } from "../../protocol/errors.js";
+import { lookUp } from "../../protocol/registry.js";
 import { anything, maybe, read, real, whole, type Reader } from "../../protocol/strict.js";
 import { ball, gradient, interval } from "./ball.js";
 import type { Domain, Shape } from "./base.js";
