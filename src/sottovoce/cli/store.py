@@ -25,7 +25,7 @@ def migrate(
     from sottovoce.server.store import migrate as run
 
     parts, folder = parts_of(address), folder_of(address)
-    if not dry_run:
+    if any(part.missing for part in parts) and not dry_run:
         with only_one("server", folder, wait=False), only_one("learner", folder, wait=True):
             run(address)
     for name, format, missing in parts:

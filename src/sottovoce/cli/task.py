@@ -23,6 +23,7 @@ from sottovoce.protocol.errors import ConfigurationError, UnknownName, Unreachab
 from sottovoce.protocol.wire import Summary
 from sottovoce.report.describe import facts, gain_words, read_again, state_of
 from sottovoce.report.page import cell
+from sottovoce.report.promotion import before_promotion
 
 Server = Annotated[str, typer.Option(help="The address of the server.")]
 Id = Annotated[str, typer.Argument(help="The id of the task.")]
@@ -83,8 +84,17 @@ def resume(id: Id, server: Server = HERE) -> None:
 
 
 @task.command()
-def promote(id: Id, server: Server = HERE) -> None:
-    """Let an apprentice decide: from now on devices choose by what was learned."""
+def promote(
+    id: Id,
+    server: Server = HERE,
+    yes: Annotated[bool, typer.Option("--yes", help="Promote it whatever is known, and do not ask.")] = False,
+) -> None:
+    """Let an apprentice decide: from now on devices choose by what was learned. First it says what is known of that."""
+    remote = _remote(server)
+    if remote.status(id).mode == "apprentice":
+        say(before_promotion(remote.contract(id), remote.summary(id)))
+        if not yes:
+            typer.confirm("Let it choose from now on? There is no way back.", abort=True)
     _change(server, id, "promote")
 
 
