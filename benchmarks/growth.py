@@ -1,9 +1,12 @@
 """What grows with the journal and with the number of tasks, and must not be felt.
 
-    python benchmarks/growth.py [--reports 2000000] [--tasks 200] [--json FILE]
+    python benchmarks/growth.py [--reports 2000000] [--rollback 1000000] [--tasks 200] [--json FILE]
+
+A number of 0 leaves that part out.
 
 - a journal of two million reports: seconds until the server is ready, seconds and memory of a replay;
 - half of it forgotten while people report: the slowest request;
+- a task with a million reports rolled back: to a snapshot that was kept, and over the widest gap between two of them;
 - two hundred tasks, no two of one shape, all of them with reports: memory of the learner, and seconds from a restart
   until the first new report is learned.
 
@@ -28,7 +31,7 @@ from typing import Any
 
 import msgspec
 from rich.console import Console
-from target import Target  # beside this file
+from target import TOKEN, Target  # beside this file
 
 from sottovoce.catalogue.resolve import contract_of
 from sottovoce.catalogue.task_file import TaskFile
@@ -57,10 +60,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--reports", type=int, default=2_000_000)
     parser.add_argument("--tasks", type=int, default=200)
+    parser.add_argument("--rollback", type=int, default=1_000_000)
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     rows = []
-    for row in itertools.chain(measure_reports(options.reports), measure_tasks(options.tasks)):
+    parts = measure_reports(options.reports), measure_rollback(options.rollback), measure_tasks(options.tasks)
+    for row in itertools.chain(*parts):
         print(*row, flush=True)
         rows.append(row)
     table = table_of("What grows", "what", "measured", "wanted at most")
@@ -75,6 +80,8 @@ def main() -> None:
 
 
 def measure_reports(reports: int) -> Iterator[tuple[str, float, float]]:
+    if not reports:
+        return
     with tempfile.TemporaryDirectory() as folder:
         first = created(Path(folder), [ARMS])
         with contextlib.closing(open_store(Path(folder))) as store:
@@ -147,10 +154,54 @@ def forgetting(folder: Path) -> bool:
         return any(journal.execute(old.format(table), (TODAY,)).fetchone()[0] for table in ("journal", "ids"))
 
 
+# --- rolling back ----------------------------------------------------------------------------------------------------
+
+
+def measure_rollback(reports: int) -> Iterator[tuple[str, float, float]]:
+    """From the newest to the oldest: a rollback cannot be undone."""
+    if not reports:
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        row = created(Path(folder), [ARMS])[0]
+        with contextlib.closing(open_store(Path(folder))) as store:
+            fill(store, row, reports, TODAY)
+        with running(Path(folder)) as (target, _):
+            while learned(target, row) < reports:
+                time.sleep(0.1)
+            counts = kept(target)
+            yield f"{reports:,} reports, snapshots kept", len(counts), 32.0
+            yield "rolled back to the newest of them, seconds", rolled_back(target, counts[0]), 5.0
+            before, after = max(itertools.pairwise(counts[::-1]), key=lambda pair: pair[1] - pair[0])
+            yield f"over {after - before - 1:,} reports of the widest gap, seconds", rolled_back(target, after - 1), 5.0
+        with running(Path(folder)) as (target, _):
+            counts = kept(target)
+            what = "to one in the middle, right after a restart, seconds"
+            yield what, rolled_back(target, counts[len(counts) // 2]), 5.0
+            yield "to the first, seconds", rolled_back(target, counts[-1]), 5.0
+
+
+def kept(target: Target) -> list[int]:
+    """After how many reports a state was kept, the newest first; as soon as the learner has said how far it is."""
+    while True:
+        with contextlib.suppress(OSError):
+            return [one["learned"] for one in target.call("GET", "/v1/tasks/bench/snapshots")["snapshots"]]
+        time.sleep(0.01)
+
+
+def rolled_back(target: Target, to: int) -> float:
+    """Seconds until the server says that it is done, and serves from that state."""
+    start = time.perf_counter()
+    target.call("POST", "/v1/tasks/bench/rollback", {"learned": to})
+    assert target.call("GET", "/v1/tasks/bench/summary")["learned"] == to
+    return time.perf_counter() - start
+
+
 # --- many tasks ------------------------------------------------------------------------------------------------------
 
 
 def measure_tasks(tasks: int) -> Iterator[tuple[str, float, float]]:
+    if not tasks:
+        return
     files = [ARMS | {"id": f"t{n}", "actions": [f"a{arm}" for arm in range(n + 2)]} for n in range(tasks)]
     with tempfile.TemporaryDirectory() as folder:
         rows = created(Path(folder), files)
@@ -196,7 +247,8 @@ def running(folder: Path) -> Iterator[tuple[Target, float]]:
     """A server on this folder, and how many seconds it took to be ready."""
     command = [sys.executable, "-m", "sottovoce", "serve", "--port", "0", "--rate", "0", "--data", str(folder)]
     start = time.perf_counter()
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    environment = os.environ | {"SOTTOVOCE_ADMIN_TOKEN": TOKEN}
+    process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     address = json.loads(process.stderr.readline())["address"]
     target = Target(folder, int(address.rsplit(":", 1)[1]), process.pid)

@@ -1,7 +1,11 @@
 """Rolling back: afterwards everything is as if what was rolled back had never come, however the server ends."""
 
 import contextlib
+import itertools
+import random
+import re
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +14,15 @@ import pytest
 from test_security import problem
 
 from serving import ARMS, MODEL, TOKEN, Server, created, honest, ticket_report, until
-from sottovoce.cli import main
 from sottovoce.server.coordination.messages import News, Wish
 from sottovoce.server.learn.folding import Fold
 from sottovoce.server.learn.process import Folds
 from sottovoce.server.learn.replaying import replay
+from sottovoce.server.learn.series import MOST, superfluous
 from sottovoce.server.store import open_store
-from sottovoce.server.store.base import Entry, Journalled, Store, StoreFault, TaskRow
+from sottovoce.server.store.base import Entry, Journalled, Kept, Store, StoreFault, TaskRow
 from sottovoce.server.store.sqlite import SqliteStore
+from test_cli import typed
 
 KINDS = {"tickets": ARMS, "model": MODEL, "refreshed": MODEL | {"learner": "linucb"}}
 """The last one changes its state when it publishes."""
@@ -151,6 +156,112 @@ def test_a_fault_in_the_middle_of_a_rollback_leaves_everything_as_it_was(store: 
     assert answered(again, row, 10).left_out == 20
 
 
+def kept_counts(store: Store, row: TaskRow) -> list[int]:
+    return [one.learned for one in store.snapshots(row.number)]
+
+
+def grown(store: Store, row: TaskRow, learning: Folds, steps: range) -> None:
+    """A snapshot after each of these counts."""
+    for start in steps:
+        some(store, row, range(start, start + steps.step))
+        learning.catch_up()
+        learning.finish()
+
+
+def test_any_count_has_a_snapshot_near_and_most_snapshots_are_new():
+    kept = [Kept(0, 0, False, 0)]
+    for learned in range(200, 1_000_001, 200):
+        kept.append(Kept(learned, learned, False, 0))
+        gone = superfluous(kept)
+        kept = [one for one in kept if one.seq not in gone]
+        widths = [after.learned - before.learned for before, after in itertools.pairwise(kept)]
+        assert max(widths) <= max(learned / 6, 200)
+    assert (len(kept), kept[0].learned) == (MOST, 0)
+    assert sum(widths[-8:]) < sum(widths[:8]) / 10
+
+
+def test_the_learner_keeps_that_many(store: Store):
+    row, learning = created(store), Folds(store)
+    learning.catch_up()
+    grown(store, row, learning, range(0, 10 * (MOST + 3), 10))
+    counts = kept_counts(store, row)
+    assert (len(counts), counts[0], counts[-1]) == (MOST, 0, 10 * (MOST + 3))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_rollback_reads_only_what_lies_after_a_snapshot_and_gives_the_same_bits(
+    store: Store, kind: str, monkeypatch: pytest.MonkeyPatch
+):
+    row, learning = created(store, **KINDS[kind]), Folds(store)
+    learning.catch_up()
+    grown(store, row, learning, range(0, 120, 30))
+    assert kept_counts(store, row) == [0, 30, 60, 90, 120]
+    read: list[int] = []
+    entries_of = SqliteStore.entries_of
+
+    def reading(store: SqliteStore, task: int, after: int) -> Iterator[Entry]:
+        for entry in entries_of(store, task, after):
+            read.append(entry.seq)
+            yield entry
+
+    entries = store.entries(0, 1000)
+    monkeypatch.setattr(SqliteStore, "entries_of", reading)
+    for learned, again in ((100, range(91, 101)), (90, range(0)), (42, range(31, 43))):
+        read.clear()
+        news = answered(learning, row, learned)
+        assert read == [*again]
+        assert news.state == replay(store, row)
+        assert news.learned == kept_counts(store, row)[-1] == learned
+    assert kept_counts(store, row) == [0, 30, 42]  # what lay in the gap is gone
+    some(store, row, range(120, 140))
+    alone = without(store, row, entries[:42], store.entries(120, 99))
+    assert learning.catch_up()[-1].state == replay(store, row) == alone
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_whatever_happens_in_whatever_order_replay_gives_the_live_state(store: Store, kind: str):
+    row, learning, chance, next_one = created(store, **KINDS[kind]), Folds(store), random.Random(5), 0
+    learning.catch_up()
+    learned = first = 0
+    for _ in range(60):
+        match chance.choice(["more", "more", "back", "back", "stop", "base"]):
+            case "more":
+                count = chance.randrange(1, 60)
+                some(store, row, range(next_one, next_one + count))
+                next_one, learned = next_one + count, learned + count
+                learning.catch_up()
+            case "back" if learned > first:
+                kept = [one.learned for one in store.snapshots(row.number) if one.learned < learned]
+                learned = chance.choice([chance.randrange(first, learned), *kept])
+                assert answered(learning, row, learned).learned == learned
+            case "stop":
+                learning.finish()
+            case "base" if chance.random() < 0.3:
+                learning.grant([Wish(row.number)])
+                store.forget(row.number, day=1, seq=store.last(row.number), most=10**6)
+                first = learned
+        if chance.random() < 0.5:
+            learning = Folds(store)  # as after a kill: from what was kept
+            while learning.catch_up() or learning.behind:
+                pass
+        assert learning._news(row.number).learned == learned
+        assert learning._news(row.number).state == replay(store, row)
+
+
+def test_snapshots_before_a_base_are_gone_and_those_after_it_go_back_without_what_was_forgotten(store: Store):
+    row, learning = created(store), Folds(store)
+    learning.catch_up()
+    grown(store, row, learning, range(0, 60, 20))
+    learning.grant([Wish(row.number)])
+    assert [(one.learned, one.base) for one in store.snapshots(row.number)] == [(60, True)]
+    grown(store, row, learning, range(60, 120, 20))
+    store.forget(row.number, day=1, seq=60, most=1000)
+    assert answered(learning, row, 59).left_out == 0
+    assert answered(learning, row, 85).learned == 85
+    assert kept_counts(store, row) == [60, 80, 85]
+    assert answered(learning, row, 60).state == replay(store, row)
+
+
 def test_a_server_goes_back_serves_what_it_served_then_and_stays_there_after_a_kill(tmp_path: Path):
     server = Server(tmp_path / "data").start()
     try:
@@ -183,20 +294,23 @@ def test_a_server_goes_back_serves_what_it_served_then_and_stays_there_after_a_k
 
 
 def test_the_command_rolls_back_and_tickets_that_were_handed_out_before_are_still_taken(
-    live, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+    live, monkeypatch: pytest.MonkeyPatch
 ):
     server = live.server
     contract = server.create(ARMS | {"id": "back"})
     tickets = server.tickets("back", 30)
     server.report("back", *(ticket_report(contract, ticket) for ticket in tickets[:20]))
     server.caught_up("back")
-    words = ["sottovoce", "task", "rollback", "back", "--to", "0", "--server", f"http://127.0.0.1:{server.port}"]
-    monkeypatch.setattr("sys.argv", words)
     monkeypatch.setenv("SOTTOVOCE_ADMIN_TOKEN", TOKEN)
-    with pytest.raises(SystemExit) as left:
-        main()
-    assert not left.value.code
-    assert "back is back at 0 reports; 20 are learned from no more" in capsys.readouterr().out
+    where = ("--server", f"http://127.0.0.1:{server.port}")
+    problem(server.call("GET", "/v1/tasks/back/snapshots"), 401, "unauthorized")
+    said = typed("task", "snapshots", "back", *where)
+    assert "back can be rolled back to any count from 0 to 19; to these at once" in said
+    assert re.search(rf"^ +0 +{date.today().isoformat()}", said, re.MULTILINE)
+    said = typed("task", "rollback", "back", "--to", "7", *where)
+    assert "no snapshot was kept after 7 reports, so 7 are read again; at once it would go to 0" in said
+    said = typed("task", "rollback", "back", "--to", "0", *where)
+    assert said == "back is back at 0 reports; 7 are learned from no more\n"
     assert server.summary("back")["estimates"][0]["reports"] == 0
     server.report("back", *(ticket_report(contract, ticket) for ticket in tickets[20:]))
     until(lambda: server.summary("back")["learned"] == 10)

@@ -154,7 +154,8 @@ test("everything can be done with a keyboard, and what cannot be undone is asked
   ]) {
     await reach(page, "do-promote");
     await page.keyboard.press("Enter");
-    await page.getByRole("dialog", { name: "Let it choose?" }).waitFor();
+    const dialog = page.getByRole("dialog", { name: "Let it choose?" });
+    await dialog.getByText("It is not known whether what was learned is better").waitFor();
     if (answer === "Enter") await reach(page, "question-yes");
     await page.keyboard.press(answer);
     await page.getByRole("dialog").waitFor({ state: "hidden" });
@@ -176,6 +177,7 @@ test("a task is rolled back to as many reports as one asks for", async () => {
     ["12", null],
   ]) {
     await page.locator("#do-rollback").click();
+    await page.getByText(/It goes back at once to .*0; to any other number/).waitFor();
     await page.getByLabel("Reports to keep").fill(amount);
     await page.locator("#question-yes").click();
     if (heading) await page.getByRole("dialog", { name: heading }).waitFor();

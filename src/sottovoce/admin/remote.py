@@ -20,6 +20,7 @@ from sottovoce.protocol.wire import (
     ListedTask,
     Prediction,
     Rollback,
+    SnapshotList,
     Summary,
     TaskList,
     TaskStatus,
@@ -111,6 +112,9 @@ class Remote:
 
     def roll_back(self, id: str, learned: int) -> TaskStatus:
         return self._call("POST", f"/v1/tasks/{id}/rollback", TaskStatus, Rollback(learned=learned))
+
+    def snapshots(self, id: str) -> SnapshotList:
+        return self._call("GET", f"/v1/tasks/{id}/snapshots", SnapshotList)
 
     def admission_key(self, id: str) -> str:
         return self._call("GET", f"/v1/tasks/{id}/admission-key", AdmissionKey).key

@@ -28,7 +28,7 @@ def migrate(
     from sottovoce.server.store import migrate as run
 
     parts = parts_of(address)
-    if not dry_run:
+    if any(part.missing for part in parts) and not dry_run:
         with contextlib.ExitStack() as alone:
             if not is_shared(address):
                 alone.enter_context(only_one("server", folder_of(address), wait=False))

@@ -21,8 +21,9 @@ from sottovoce.client.terms import expired
 from sottovoce.protocol.contract import contract_from
 from sottovoce.protocol.errors import ConfigurationError, UnknownName, Unreachable
 from sottovoce.protocol.wire import Summary
-from sottovoce.report.describe import facts, gain_words, state_of
+from sottovoce.report.describe import facts, gain_words, read_again, state_of
 from sottovoce.report.page import cell
+from sottovoce.report.promotion import before_promotion
 
 Server = Annotated[str, typer.Option(help="The address of the server.")]
 Id = Annotated[str, typer.Argument(help="The id of the task.")]
@@ -83,20 +84,48 @@ def resume(id: Id, server: Server = HERE) -> None:
 
 
 @task.command()
-def promote(id: Id, server: Server = HERE) -> None:
-    """Let an apprentice decide: from now on devices choose by what was learned."""
+def promote(
+    id: Id,
+    server: Server = HERE,
+    yes: Annotated[bool, typer.Option("--yes", help="Promote it whatever is known, and do not ask.")] = False,
+) -> None:
+    """Let an apprentice decide: from now on devices choose by what was learned. First it says what is known of that."""
+    remote = _remote(server)
+    if remote.status(id).mode == "apprentice":
+        say(before_promotion(remote.contract(id), remote.summary(id)))
+        if not yes:
+            typer.confirm("Let it choose from now on? There is no way back.", abort=True)
     _change(server, id, "promote")
+
+
+@task.command()
+def snapshots(id: Id, server: Server = HERE) -> None:
+    """List the states that were kept: a task is rolled back to them at once."""
+    found = _remote(server).snapshots(id)
+    table = table_of("Snapshots", "after reports", words("kept on"))
+    for one in found.snapshots:
+        table.add_row(f"{one.learned:,}", one.day or "not known")
+    say(table)
+    say(f"{id} can be rolled back to any count from {found.first:,} to {found.last:,}; to these at once", wrap=False)
 
 
 @task.command()
 def rollback(
     id: Id,
-    to: Annotated[int, typer.Option(help="Keep what was learned from so many reports and rows.", min=0)],
+    to: Annotated[
+        int,
+        typer.Option(
+            help="Keep what was learned from so many reports and rows; at once to those that `task snapshots` lists.",
+            min=0,
+        ),
+    ],
     server: Server = HERE,
 ) -> None:
     """Go back to an earlier state: what came later until now is learned from no more. This cannot be undone."""
     remote = _remote(server)
     before = remote.summary(id).left_out
+    if again := read_again(remote.snapshots(id), to):
+        say(again, wrap=False)
     remote.roll_back(id, to)
     if gone := remote.summary(id).left_out - before:
         say(f"{id} is back at {to:,} reports; {gone:,} are learned from no more", wrap=False)

@@ -177,6 +177,23 @@ class Rollback(Strict, frozen=True, kw_only=True):
     learned: Annotated[int, Meta(ge=0)]
 
 
+class KeptSnapshot(Strict, frozen=True, kw_only=True):
+    """A state that was kept."""
+
+    learned: int
+    """After so many reports and rows."""
+    day: str
+    """On which it was kept, as 2026-01-31; empty where nobody knows."""
+
+
+class SnapshotList(Strict, frozen=True, kw_only=True):
+    """What a task can be rolled back to: any count from first to last, and without reading reports again these."""
+
+    first: int
+    last: int
+    snapshots: list[KeptSnapshot]
+
+
 class Kept(Strict, frozen=True, kw_only=True):
     """How many rows of consented data were kept."""
 

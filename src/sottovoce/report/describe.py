@@ -8,7 +8,7 @@ from sottovoce.protocol.budget import Budget
 from sottovoce.protocol.contract import ByModel, Contract
 from sottovoce.protocol.fields import Category
 from sottovoce.protocol.holdout import holdout_of
-from sottovoce.protocol.wire import ArmEstimate, Gain, Summary, TaskStatus
+from sottovoce.protocol.wire import ArmEstimate, Gain, SnapshotList, Summary, TaskStatus
 from sottovoce.report.confidence import half_width
 from sottovoce.report.odds import in_words
 from sottovoce.report.page import cell
@@ -102,6 +102,23 @@ def gain_words(gain: Gain) -> str:
         sure = f"confidence {gain.confidence:.0%}".replace("%", " %")
         found += f", between {cell(gain.low)} and {cell(gain.high)} with {sure} at every time at once"
     return f"{means}; {found}; from {gain.choice_reports:,.0f} and {gain.baseline_reports:,.0f} reports"
+
+
+def read_again(possible: SnapshotList, to: int) -> str:
+    """What a rollback to this count takes, where no snapshot of it was kept; empty where one was.
+
+    >>> from sottovoce.protocol.wire import KeptSnapshot
+    >>> kept = [KeptSnapshot(learned=learned, day="") for learned in (9000, 5000, 0)]
+    >>> read_again(SnapshotList(first=0, last=9999, snapshots=kept), 5020)
+    'no snapshot was kept after 5,020 reports, so 20 are read again; at once it would go to 5,000 or 9,000'
+    """
+    counts = [one.learned for one in possible.snapshots]
+    if to in counts or not possible.first <= to <= possible.last:
+        return ""
+    before = max((count for count in counts if count < to), default=possible.first)
+    near = [*(count for count in [before] if count in counts), *sorted(count for count in counts if count > to)[:1]]
+    at_once = f"; at once it would go to {' or '.join(f'{count:,}' for count in near)}" if near else ""
+    return f"no snapshot was kept after {to:,} reports, so {to - before:,} are read again{at_once}"
 
 
 def range_of(contract: Contract, row: ArmEstimate, error: float = ERROR) -> tuple[float, float] | None:

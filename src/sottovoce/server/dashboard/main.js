@@ -2,7 +2,7 @@
 
 import * as creating from "./create.js";
 import { count, make, replace } from "./dom.js";
-import { Refusal, change, lines, overview, rollBack, token } from "./server.js";
+import { Refusal, change, lines, overview, rollBack, snapshots, token } from "./server.js";
 import * as task from "./task.js";
 
 const SECONDS = 5;
@@ -110,12 +110,19 @@ function listed(tasks, kind, id) {
 const QUESTIONS = {
   promote: {
     heading: "Let it choose?",
+    known: async (id) => (await overview(id)).promotion,
     text: "From now on devices choose by what was learned. A task that is live cannot become an apprentice again.",
     word: "Let it choose",
   },
   rollback: {
     heading: "Roll back?",
     text: "The task goes back to what it had learned from so many reports. What came later until now stays in the journal and is learned from no more. This cannot be undone.",
+    known: async (id) => {
+      const kept = (await snapshots(id)).snapshots.map(({ learned }) => count(learned));
+      return kept.length
+        ? `It goes back at once to ${kept.join("; ")}; to any other number it reads reports again.`
+        : "";
+    },
     word: "Roll back",
     amount: "Reports to keep",
   },
@@ -123,9 +130,11 @@ const QUESTIONS = {
 
 async function act(id, verb) {
   const question = QUESTIONS[verb];
-  const answer = question ? await ask(question) : true;
-  if (answer === false) return;
   try {
+    const answer = question
+      ? await ask({ ...question, text: `${question.text}\n\n${await question.known(id)}` })
+      : true;
+    if (answer === false) return;
     await (verb === "rollback" ? rollBack(id, answer) : change(id, verb));
   } catch (refusal) {
     await ask({ heading: "It was not done", text: refusal.message, word: "Close" });

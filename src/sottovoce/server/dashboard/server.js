@@ -45,6 +45,7 @@ const task = (id) => `v1/tasks/${encodeURIComponent(id)}`;
 export const lines = () => ask("GET", "v1/overview");
 export const overview = (id) => ask("GET", `${task(id)}/overview`);
 export const change = (id, verb) => ask("POST", `${task(id)}/${verb}`);
+export const snapshots = (id) => ask("GET", `${task(id)}/snapshots`);
 export const rollBack = (id, learned) => ask("POST", `${task(id)}/rollback`, { learned });
 export const check = (text) => ask("POST", "v1/check", { text });
 export const create = (file) => ask("POST", "v1/tasks", file);

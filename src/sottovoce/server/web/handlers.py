@@ -154,6 +154,10 @@ async def roll_back(hub: Hub, request: Request) -> Response:
     return json(task.status(hub.clock()), status=200 if done else 202)
 
 
+async def snapshots(hub: Hub, request: Request) -> Response:
+    return json(await hub.snapshots(task_of(hub, request)))
+
+
 async def admission_key(hub: Hub, request: Request) -> Response:
     task = task_of(hub, request)
     if task.tokens is None:

@@ -14,17 +14,18 @@ from sottovoce.catalogue.resolve import contract_of
 from sottovoce.catalogue.task_file import TaskFile
 from sottovoce.protocol.contract import digest_of
 from sottovoce.protocol.errors import SottovoceError
-from sottovoce.protocol.wire import ModelReports, Prediction, TicketReports, Verdict, WarmRows
+from sottovoce.protocol.wire import ModelReports, Prediction, SnapshotList, TicketReports, Verdict, WarmRows
 from sottovoce.server.coordination.messages import News, Wish
 from sottovoce.server.coordination.pipes import ChildLearner
 from sottovoce.server.logs import log
 from sottovoce.server.metrics import Metrics
-from sottovoce.server.problems import Problem
+from sottovoce.server.problems import Problem, not_ready
 from sottovoce.server.store.base import Entry, Store, Tally, TaskRow
 from sottovoce.server.store.thread import StoreThread
 from sottovoce.server.web.gain import gain_of, watched
 from sottovoce.server.web.history import History
 from sottovoce.server.web.retention import RETENTION_SECONDS, Retention
+from sottovoce.server.web.snapshots import check_count, listed
 from sottovoce.server.web.task import LiveTask
 from sottovoce.server.web.tokens import TokenDesk
 
@@ -46,8 +47,7 @@ class Hub:
         self._count = functools.cache(self.metrics.reports.labels)
         self._learner, self.clock = learner, clock
         self._store, self._thread = store, StoreThread(store, self._committed, clock)
-        self._history = History(self._thread, clock)
-        self._retention = Retention(self._thread, learner, clock)
+        self._history, self._retention = History(self._thread, clock), Retention(self._thread, learner, clock)
         self._key, self._admission_key, self._started = store.secret("tickets"), store.secret("admission"), clock()
         self.tasks: dict[str, LiveTask] = {}
         for row in store.tasks():
@@ -148,17 +148,19 @@ class Hub:
 
     async def roll_back(self, task: LiveTask, learned: int) -> bool:
         """To the state after so many reports: what came later is learned from no more. Is it done, or only begun?"""
-        base = await self._thread.run(self._store.snapshot, task.row.number, True)
-        first, last, before = base.learned if base else 0, task.news.learned - 1, task.news.left_out
-        if task.broken or not first <= learned <= last:
-            detail = f"{task.contract.id} can go back to its state after {first:,} to {last:,} reports"
-            raise Problem("bad-request", "its learner fails" if task.broken else detail)
+        check_count(task, await self.snapshots(task), learned)
+        before = task.news.left_out
         task.answered.clear()
         self._learner.ask(Wish(task.row.number, learned))
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(task.answered.wait(), PREPARING_SECONDS)
         log("rolled back", logging.WARNING, task=task.contract.id, learned=learned, done=task.news.left_out > before)
         return task.news.left_out > before
+
+    async def snapshots(self, task: LiveTask) -> SnapshotList:
+        if not (task.news.state or task.broken):
+            raise not_ready("the learner is still starting")
+        return listed(await self._thread.run(self._store.snapshots, task.row.number), task.news.learned)
 
     async def history(self, task: LiveTask) -> list[Tally]:
         return await self._thread.run(self._store.history, task.row.number)

@@ -13,6 +13,7 @@ from sottovoce.protocol.offers import model_from
 from sottovoce.protocol.strict import Strict
 from sottovoce.report.describe import alarms, coefficients, costs, facts, range_of
 from sottovoce.report.learning import expected, is_learning
+from sottovoce.report.promotion import before_promotion
 from sottovoce.server.store.base import HOUR, Tally
 from sottovoce.server.web.task import LiveTask
 
@@ -79,6 +80,8 @@ class Overview(Strict, frozen=True, kw_only=True):
     """Is it learning? yes, partly, not yet, no, or not known."""
     because: str
     """Why, in a sentence."""
+    promotion: str
+    """What is known before an apprentice is promoted; empty for a task that is live."""
     summary: wire.Summary | None
     """None while the first offer is being prepared."""
     ranges: list[Range | None]
@@ -135,6 +138,7 @@ def overview_of(task: LiveTask, history: Sequence[Tally], now: float) -> Overvie
         reward_high=contract.reward.high,
         learning=word,
         because=because,
+        promotion=before_promotion(contract, summary) if summary and task.row.mode == "apprentice" else "",
         summary=summary,
         ranges=[_range(contract, row) for row in summary.estimates] if summary else [],
         coefficients=_coefficients(task),
