@@ -1,6 +1,5 @@
 """`sottovoce serve`: the live server."""
 
-import os
 import socket
 from pathlib import Path
 from typing import Annotated
@@ -25,12 +24,21 @@ def serve(
     proxies: Annotated[
         int, typer.Option(help="Trusted proxies in front, each of which adds to X-Forwarded-For.", min=0, max=10)
     ] = 0,
+    tokens: Annotated[
+        Path | None,
+        typer.Option(help="File of admin tokens; `sottovoce token new` makes them. Read again when it changes."),
+    ] = None,
 ) -> None:
-    """Run the server: offers out, private reports in, learning beside. The admin token is SOTTOVOCE_ADMIN_TOKEN."""
+    """Run the server: offers out, private reports in, learning beside.
+
+    The admin token is SOTTOVOCE_ADMIN_TOKEN, or in the file that SOTTOVOCE_ADMIN_TOKEN_FILE names.
+    """
+    from sottovoce.server.admins import Admins
+    from sottovoce.server.secrets import secret
     from sottovoce.server.serve import serve as run
 
-    token = os.environ.get("SOTTOVOCE_ADMIN_TOKEN", "")
-    run(data, host=host, port=free_port(host, port), token=token, rate=rate, proxies=proxies)
+    admins = Admins(secret("SOTTOVOCE_ADMIN_TOKEN"), tokens)
+    run(data, host=host, port=free_port(host, port), admins=admins, rate=rate, proxies=proxies)
 
 
 def free_port(host: str, port: int) -> int:

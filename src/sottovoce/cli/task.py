@@ -1,7 +1,7 @@
 """`sottovoce task`: create and show tasks of a server, change what may change, and get what is in them."""
 
 import contextlib
-import os
+import datetime
 import time
 from pathlib import Path
 from typing import Annotated, Any
@@ -23,6 +23,7 @@ from sottovoce.protocol.errors import ConfigurationError, UnknownName, Unreachab
 from sottovoce.protocol.wire import Summary
 from sottovoce.report.describe import facts, gain_words, state_of
 from sottovoce.report.page import cell
+from sottovoce.server.secrets import secret
 
 Server = Annotated[str, typer.Option(help="The address of the server.")]
 Id = Annotated[str, typer.Argument(help="The id of the task.")]
@@ -157,11 +158,27 @@ def list_tasks(server: Server = HERE) -> None:
     say(table)
 
 
+@task.command()
+def log(
+    id: Annotated[str, typer.Argument(help="The id of a task; of the whole server when left out.")] = "",
+    most: Annotated[int, typer.Option(help="How many, the newest.", min=1, max=1000)] = 30,
+    server: Server = HERE,
+) -> None:
+    """List what was done with a task and by whom, or on the whole server: with requests that were refused."""
+    found = _remote(server).actions(id, most)
+    columns = [words("when (UTC)"), words("token"), words("task")][: 2 if id else 3]
+    table = table_of(f"Actions on {id}" if id else "Actions", *columns, words("what", wraps=True))
+    for one in reversed(found):
+        when = datetime.datetime.fromtimestamp(one.time, datetime.UTC).strftime("%Y-%m-%d %H:%M:%S")
+        table.add_row(*[when, one.token or "-", one.task or "-"][: len(columns)], one.sentence)
+    say(table if found else "nothing has been written down yet")
+
+
 # --- what the commands share -----------------------------------------------------------------------------------------
 
 
 def _remote(server: str) -> Remote:
-    return Remote(server, os.environ.get(TOKEN, ""))
+    return Remote(server, secret(TOKEN))
 
 
 def _change(server: str, id: str, verb: str) -> None:
