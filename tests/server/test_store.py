@@ -11,7 +11,18 @@ from serving import created
 from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.server.coordination import only_one
 from sottovoce.server.store import open_store
-from sottovoce.server.store.base import HOUR, WARM, Action, Gap, Journalled, Publication, Snapshot, Store, Tally
+from sottovoce.server.store.base import (
+    HOUR,
+    WARM,
+    Action,
+    Gap,
+    Journalled,
+    Kept,
+    Publication,
+    Snapshot,
+    Store,
+    Tally,
+)
 from sottovoce.server.store.sqlite import SqliteStore
 
 STORES: dict[str, Callable[[Path], Store]] = {"sqlite": SqliteStore}
@@ -238,6 +249,26 @@ def test_tokens_that_have_expired_are_deleted_by_and_by_and_others_never(store: 
         assert store.admit(1, bytes([9, number]) * 8, 200, 100)  # those that last until 100 are over
     assert not any(store.admit(1, token, 101, 100) for token in tokens[1::2])
     assert all(store.admit(1, token, 100, 0) for token in tokens[::2])  # known no more
+
+
+def test_several_snapshots_are_kept_and_those_that_are_named_go(store: Store):
+    for learned in (0, 10, 20, 30):
+        store.save(1, Snapshot(learned, 2 * learned, 0, b"state %d" % learned, day=7))
+    store.save(2, Snapshot(5, 5, 5, b"other"))
+    assert store.snapshots(1)[1:3] == [Kept(10, 20, False, 7), Kept(20, 40, False, 7)]
+    found = [store.snapshot(1, most=most) for most in (0, 9, 10, 25, 99)]
+    assert [one and one.state for one in found] == [b"state 0", b"state 0", b"state 10", b"state 20", b"state 30"]
+    store.save(1, Snapshot(40, 80, 40, b"new"), gone=[20, 5])
+    assert [one.learned for one in store.snapshots(1)] == [0, 20, 30, 40]
+    store.save(1, Snapshot(40, 80, 40, b"newer"))  # the same place again
+    store.save(1, Snapshot(30, 60, 0, b"base", True))
+    assert [(one.learned, one.base) for one in store.snapshots(1)] == [(30, True), (40, False)]
+    store.save(1, Snapshot(30, 60, 0, b"base"), gone=[60])  # a base stays one
+    assert store.snapshot(1, base=True) == Snapshot(30, 60, 0, b"base", True)
+    assert (store.snapshot(1, most=29), store.snapshot(1)) == (None, Snapshot(40, 80, 40, b"newer"))
+    store.roll_back(1, Gap(70, 90, 10), Snapshot(35, 90, 35, b"back"), Publication(35, "v", b"", b"", 0), 0, 0)
+    assert [(one.learned, one.seq) for one in store.snapshots(1)] == [(30, 60), (35, 90)]
+    assert store.snapshots(2) == [Kept(5, 5, False, 0)]
 
 
 def test_publications_are_superseded_and_in_the_end_only_their_memo_is_kept(store: Store):

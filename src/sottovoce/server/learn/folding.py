@@ -81,8 +81,8 @@ class Fold:
         self.unread: list[Unread] = []
         """Entries that could not be read; the state is that of a journal without them."""
         if snapshot:
-            self.learned, self.seq, self.published, state, _ = snapshot
-            first = leaves.unpack(first, state)
+            self.learned, self.seq, self.published = snapshot.learned, snapshot.seq, snapshot.published
+            first = leaves.unpack(first, snapshot.state)
         self.progress = jax.tree.map(jnp.asarray, first)
 
     def advance(self, entries: Sequence[Entry]) -> Iterator[Publication]:
@@ -195,8 +195,8 @@ class Fold:
         means = self._meter.means(self.progress.held, (sum(pulls), sum(total)))
         return Said(arms, means, int(np.sum(self.progress.held.reports)))
 
-    def snapshot(self, *, base: bool = False) -> Snapshot:
-        return Snapshot(self.learned, self.seq, self.published, leaves.pack(self.progress), base)
+    def snapshot(self) -> Snapshot:
+        return Snapshot(self.learned, self.seq, self.published, leaves.pack(self.progress))
 
     def digest(self) -> str:
         """A hash of everything learned."""

@@ -15,11 +15,23 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sottovoce.protocol.contract import DAY
 from sottovoce.server.coordination import News, WebProcess, Wish, only_one
 from sottovoce.server.learn.replaying import fold_of, replayed, resume
+from sottovoce.server.learn.series import superfluous
 from sottovoce.server.logs import log, to_stderr
 from sottovoce.server.store import open_store
-from sottovoce.server.store.base import Entry, Gap, Publication, Store, StoreFault, TaskRow, open_seconds
+from sottovoce.server.store.base import (
+    Entry,
+    Gap,
+    Kept,
+    Publication,
+    Snapshot,
+    Store,
+    StoreFault,
+    TaskRow,
+    open_seconds,
+)
 
 if TYPE_CHECKING:
     from sottovoce.server.learn.folding import Fold
@@ -95,7 +107,7 @@ class Folds:
 
     def _fold(self, number: int) -> "Fold":
         if number not in self._folds:
-            self._folds[number] = fold_of(self._store, self._tasks[number])
+            self._folds[number] = fold_of(self._store, self._tasks[number], self._store.snapshot(number))
         return self._folds[number]
 
     def _read_own(self, number: int, most: int) -> News:
@@ -153,7 +165,7 @@ class Folds:
             gap = Gap(again.seq, before.seq, covered + before.learned - learned)
             publication, now = resume(again, gap.until), int(self._clock())
             closed = now - open_seconds(again.contract)
-            self._store.roll_back(number, gap, again.snapshot(), publication, now, closed)
+            self._store.roll_back(number, gap, self._snapshot(again), publication, now, closed)
             self._folds[number] = again
             self._left_out[number] = sum(gap.reports for gap in self._store.gaps(number))
         return self._news(number, answers=True)
@@ -181,8 +193,14 @@ class Folds:
 
     def _keep(self, number: int, *, now: bool = False) -> None:
         if now or time.monotonic() - self._saved.get(number, 0.0) > SNAPSHOT_SECONDS:
-            self._store.save(number, self._folds[number].snapshot())
+            snapshot = self._snapshot(self._folds[number])
+            earlier = [one for one in self._store.snapshots(number) if one.seq < snapshot.seq]
+            gone = superfluous([*earlier, Kept(snapshot.learned, snapshot.seq, snapshot.base, snapshot.day)])
+            self._store.save(number, snapshot, gone)
             self._saved[number] = time.monotonic()
+
+    def _snapshot(self, fold: "Fold") -> Snapshot:
+        return fold.snapshot()._replace(day=int(self._clock()) // DAY)
 
     def _news(self, number: int, *, base: bool = False, answers: bool = False) -> News:
         """How far a task is; one that is left in the store is as far as it was kept."""

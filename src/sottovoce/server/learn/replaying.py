@@ -1,9 +1,9 @@
-"""The journal again: what it gives from the base on, without what was rolled back."""
+"""The journal again: what it gives from the base or from a later snapshot on, without what was rolled back."""
 
 import itertools
 from typing import TYPE_CHECKING
 
-from sottovoce.server.store.base import Publication, Store, TaskRow
+from sottovoce.server.store.base import Publication, Snapshot, Store, TaskRow
 
 if TYPE_CHECKING:
     from sottovoce.server.learn.folding import Fold
@@ -12,12 +12,12 @@ AT_ONCE = 4096
 """Entries that are read together."""
 
 
-def fold_of(store: Store, task: TaskRow, *, base: bool = False) -> "Fold":
-    """A task as it was kept last, or (`base`) where replay starts."""
+def fold_of(store: Store, task: TaskRow, snapshot: Snapshot | None) -> "Fold":
+    """A task as it was kept in this snapshot; without one as it begins."""
     from sottovoce.server.learn.folding import Fold
 
     memos = {publication.version: publication.memo for publication in store.publications(task.number)}
-    return Fold(task.contract, store.secret("publication"), store.snapshot(task.number, base), memos)
+    return Fold(task.contract, store.secret("publication"), snapshot, memos)
 
 
 def replay(store: Store, task: TaskRow) -> str:
@@ -29,8 +29,12 @@ def replay(store: Store, task: TaskRow) -> str:
 
 
 def replayed(store: Store, task: TaskRow, most: int | None = None) -> "Fold":
-    """The learner after all of the journal; or as soon as it has learned from so many reports."""
-    fold = fold_of(store, task, base=True)
+    """The learner after all of the journal, from the base on; or as soon as it has learned from so many reports.
+
+    Then it starts from the newest snapshot that is not beyond them: what the base would give there is the same.
+    """
+    near = None if most is None else store.snapshot(task.number, most=most)
+    fold = fold_of(store, task, near or store.snapshot(task.number, base=True))
     for gap in store.gaps(task.number):
         if gap.after >= fold.seq:
             _read(fold, store, task, gap.after, most)

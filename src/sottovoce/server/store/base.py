@@ -143,13 +143,25 @@ class Publication(NamedTuple):
 
 
 class Snapshot(NamedTuple):
-    """The learner's state after some reports. The first one kept is where replay starts."""
+    """The learner's state after some reports."""
 
     learned: int
     seq: int
     published: int
     state: bytes
     base: bool = False
+    """Does replay start here? What came before it may be forgotten."""
+    day: int = 0
+    """On which it was saved, in days since 1970: a finer time would be one of the newest report. 0: nobody knows."""
+
+
+class Kept(NamedTuple):
+    """A snapshot without its state."""
+
+    learned: int
+    seq: int
+    base: bool
+    day: int
 
 
 class Gap(NamedTuple):
@@ -208,8 +220,10 @@ class Store(Protocol):
     # The learner writes. What was published before is superseded by a publication, and forgotten if it was superseded
     # before `closed` and has no memo.
     def publish(self, task: int, publication: Publication, now: int, closed: int) -> None: ...
-    def save(self, task: int, snapshot: Snapshot) -> None: ...
+    # A snapshot in the same place is replaced. Those in the places `gone` go, but for the base; before a base all go.
+    def save(self, task: int, snapshot: Snapshot, gone: Sequence[int] = ()) -> None: ...
     # All at once: a gap, which takes the place of those that begin in it, and what is served and resumed from now on.
+    # Snapshots after the place at which the gap begins go.
     def roll_back(
         self, task: int, gap: Gap, snapshot: Snapshot, publication: Publication, now: int, closed: int
     ) -> None: ...
@@ -232,7 +246,9 @@ class Store(Protocol):
     def publications(
         self, task: int, after: int = -1
     ) -> list[Publication]: ...  # made after so many reports; the newest is the last, and has its body
-    def snapshot(self, task: int, base: bool = False) -> Snapshot | None: ...  # the newest, or where replay starts
+    # The newest; or where replay starts; or the newest after at most so many reports.
+    def snapshot(self, task: int, base: bool = False, most: int | None = None) -> Snapshot | None: ...
+    def snapshots(self, task: int) -> list[Kept]: ...  # in order: neither places nor counts become smaller
 
 
 AHEAD = 7 * DAY

@@ -4,15 +4,14 @@ import contextlib
 import functools
 import os
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.server.store.base import StoreFault
+from sottovoce.server.store.migrations import Format, Migration, check_known, check_usable, missing, newest
 
-FORMAT = 6
-"""Of both files, kept in SQLite's `user_version`. Sottovoce 0.1 left it at 0."""
 BUSY_SECONDS = 2.0
 """How long to wait for somebody else who writes; then it is a fault. Nobody of ours writes for that long."""
 STATEMENTS = 256
@@ -45,36 +44,69 @@ def telling_faults(store: Class) -> Class:
     return store
 
 
-def open_file(path: Path, schema: str, *, durable: bool) -> sqlite3.Connection:
+def open_file(path: Path, migrations: Sequence[Migration], *, durable: bool) -> sqlite3.Connection:
+    """A file of this version, made if there is none. Any other is refused by name."""
     try:
         with contextlib.suppress(FileExistsError):
             os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o600))  # its owner's alone; SQLite's other files follow it
-        connection = sqlite3.connect(
-            path, BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=STATEMENTS
-        )
+        connection = open_existing(path)
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
         if durable:
             connection.execute("PRAGMA wal_autocheckpoint = 0")  # `tidy` does it: no commit should wait for it
-        if _is_new(path, connection):
-            connection.executescript(f"BEGIN IMMEDIATE; {schema} PRAGMA user_version = {FORMAT}; COMMIT;")
+        if _is_empty(connection):
+            with transaction(connection):
+                if _is_empty(connection):  # still: another process may just have made it
+                    _apply(connection, migrations, newest(migrations))
     except (OSError, sqlite3.Error) as error:
         raise ConfigurationError(f"cannot use {path}: {error}") from error
+    try:
+        check_usable(str(path), format_of(connection), migrations, str(path.parent))
+    except ConfigurationError:
+        connection.close()
+        raise
     return connection
 
 
-def _is_new(path: Path, connection: sqlite3.Connection) -> bool:
-    """Has it no tables yet? A file of another version is refused by name."""
-    both = "SELECT user_version, (SELECT count(*) FROM sqlite_master) FROM pragma_user_version"
-    found, tables = connection.execute(both).fetchone()
-    if tables and found != FORMAT:
-        writer = "Sottovoce 0.1" if found == 0 else f"another version of Sottovoce (format {found})"
-        connection.close()
-        raise ConfigurationError(
-            f"{path} was written by {writer}, which keeps its data in another way; choose another --data folder, or go "
-            "on with the version that wrote it"
-        )
-    return not tables
+def migrate_file(path: Path, migrations: Sequence[Migration]) -> None:
+    """Bring a file up to date, in one transaction."""
+    with contextlib.closing(open_existing(path)) as connection:
+        connection.execute("PRAGMA synchronous = FULL")
+        with transaction(connection):
+            found = format_of(connection)
+            check_known(str(path), found, migrations)
+            if some := missing(found, migrations):
+                _apply(connection, some, newest(migrations))
+
+
+def open_existing(path: Path) -> sqlite3.Connection:
+    address = f"{path.absolute().as_uri()}?mode=rw"
+    return sqlite3.connect(
+        address, BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=STATEMENTS, uri=True
+    )
+
+
+def format_of(connection: sqlite3.Connection) -> Format:
+    """What a file carries, in two numbers of its header; format 6 left the second one at 0."""
+    both = "SELECT user_version, application_id FROM pragma_user_version, pragma_application_id"
+    number, oldest = connection.execute(both).fetchone()
+    return Format(number, oldest or number)
+
+
+def write_format(connection: sqlite3.Connection, format: Format) -> None:
+    connection.execute(f"PRAGMA user_version = {format.number}")
+    connection.execute(f"PRAGMA application_id = {format.oldest}")
+
+
+def _apply(connection: sqlite3.Connection, migrations: Sequence[Migration], after: Format) -> None:
+    for migration in migrations:
+        for statement in migration.statements:
+            connection.execute(statement)
+    write_format(connection, after)
+
+
+def _is_empty(connection: sqlite3.Connection) -> bool:
+    return not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
 
 
 @contextlib.contextmanager

@@ -21,6 +21,7 @@ from sottovoce.server.store.base import (
     Entry,
     Gap,
     Journalled,
+    Kept,
     Mode,
     Publication,
     Snapshot,
@@ -28,54 +29,8 @@ from sottovoce.server.store.base import (
     TaskRow,
     Unread,
 )
-from sottovoce.server.store.files import FORMAT, open_file, telling_faults, transaction
-
-JOURNAL = """
-CREATE TABLE IF NOT EXISTS secrets (name TEXT PRIMARY KEY, value BLOB NOT NULL);
-CREATE TABLE IF NOT EXISTS tasks (
-  number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, contract BLOB NOT NULL, mode TEXT NOT NULL,
-  paused INTEGER NOT NULL DEFAULT 0, prediction BLOB NOT NULL DEFAULT x''
-);
-CREATE TABLE IF NOT EXISTS counts (task INTEGER PRIMARY KEY, reports INTEGER NOT NULL, warm INTEGER NOT NULL);
-CREATE TABLE IF NOT EXISTS history (
-  task INTEGER NOT NULL, hour INTEGER NOT NULL, verdict TEXT NOT NULL, reports INTEGER NOT NULL,
-  PRIMARY KEY (task, hour, verdict)
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS journal (
-  seq INTEGER PRIMARY KEY AUTOINCREMENT, task INTEGER NOT NULL, id BLOB NOT NULL, day INTEGER NOT NULL,
-  gate INTEGER NOT NULL, context BLOB NOT NULL, payload BLOB NOT NULL
-);
-CREATE INDEX IF NOT EXISTS of_task ON journal (task, seq);
-CREATE TABLE IF NOT EXISTS ids (
-  task INTEGER NOT NULL, id BLOB NOT NULL, day INTEGER NOT NULL, PRIMARY KEY (task, id)
-) WITHOUT ROWID;
-CREATE TRIGGER IF NOT EXISTS once BEFORE INSERT ON journal
-WHEN EXISTS (SELECT 1 FROM ids WHERE task = new.task AND id = new.id) BEGIN
-  SELECT RAISE(IGNORE);
-END;
-CREATE TRIGGER IF NOT EXISTS counted AFTER INSERT ON journal BEGIN
-  INSERT INTO ids VALUES (new.task, new.id, new.day);
-  UPDATE counts SET reports = reports + (new.gate >= 0), warm = warm + (new.gate < 0) WHERE task = new.task;
-END;
-"""
-
-LEARNED = """
-CREATE TABLE IF NOT EXISTS publications (
-  task INTEGER NOT NULL, learned INTEGER NOT NULL, version TEXT NOT NULL, body BLOB NOT NULL, memo BLOB NOT NULL,
-  superseded INTEGER NOT NULL, PRIMARY KEY (task, learned, version)
-);
-CREATE TABLE IF NOT EXISTS snapshots (
-  task INTEGER NOT NULL, learned INTEGER NOT NULL, seq INTEGER NOT NULL, published INTEGER NOT NULL,
-  state BLOB NOT NULL, base INTEGER NOT NULL, PRIMARY KEY (task, base)
-);
-CREATE TABLE IF NOT EXISTS gaps (
-  task INTEGER NOT NULL, after_seq INTEGER NOT NULL, until_seq INTEGER NOT NULL, reports INTEGER NOT NULL,
-  PRIMARY KEY (task, after_seq)
-);
-CREATE TABLE IF NOT EXISTS unread (
-  task INTEGER NOT NULL, seq INTEGER NOT NULL, error TEXT NOT NULL, PRIMARY KEY (task, seq)
-);
-"""
+from sottovoce.server.store.files import format_of, open_file, telling_faults, transaction, write_format
+from sottovoce.server.store.sqlite_migrations import FILES
 
 INSERT = f"INSERT INTO journal ({', '.join(Journalled._fields)}) VALUES {{}}"
 ROW = f"({', '.join('?' * len(Journalled._fields))})"
@@ -85,7 +40,12 @@ SQLite prepares one for each number of rows, and keeps them."""
 ADD = "ON CONFLICT (task, hour, verdict) DO UPDATE SET reports = reports + excluded.reports"
 
 NEWEST_LAST = "ORDER BY superseded = 0, learned"
-SAVE = "INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?, ?, ?)"
+SAVE = f"""INSERT INTO snapshots (task, {", ".join(Snapshot._fields)}) VALUES (?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (task, seq) DO UPDATE SET learned = excluded.learned, published = excluded.published,
+state = excluded.state, base = max(base, excluded.base), day = excluded.day"""
+"""A base stays one when the same place is saved again."""
+DROP = "DELETE FROM snapshots WHERE task = ? AND seq = ? AND NOT base"
+NEWEST_ONE = "ORDER BY seq DESC LIMIT 1"
 LONGEST_LOG = 2**16
 """Pages of four kilobytes: a quarter of a gigabyte."""
 READ = 4096
@@ -99,8 +59,9 @@ class SqliteStore:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._journal = open_file(folder / "journal.sqlite", JOURNAL + sqlite_actions.SCHEMA, durable=True)
-        self._learned = open_file(folder / "learned.sqlite", LEARNED, durable=False)
+        self._journal, self._learned = (
+            open_file(folder / name, migrations, durable=name == "journal.sqlite") for name, migrations in FILES.items()
+        )
 
     def clone(self) -> "SqliteStore":
         return SqliteStore(self._folder)
@@ -200,7 +161,8 @@ class SqliteStore:
     def probe(self) -> None:
         with contextlib.suppress(sqlite3.OperationalError):
             self._journal.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # gives back what the log takes of the disk
-        self._journal.execute(f"PRAGMA user_version = {FORMAT}")  # written and synced, though it is the same
+        with transaction(self._journal):
+            write_format(self._journal, format_of(self._journal))  # written and synced, though it is the same
 
     # --- the learner writes ------------------------------------------------------------------------------------------
 
@@ -214,6 +176,7 @@ class SqliteStore:
         with transaction(self._learned) as run:
             run("DELETE FROM gaps WHERE task = ? AND after_seq >= ?", (task, gap.after))
             run("INSERT INTO gaps VALUES (?, ?, ?, ?)", (task, *gap))
+            run("DELETE FROM snapshots WHERE task = ? AND seq > ?", (task, gap.after))
             run(SAVE, (task, *snapshot))
             self._publish(task, publication, now, closed, "true", ())
         self._learned.execute("PRAGMA wal_checkpoint")  # syncs: nothing else says that it was rolled back
@@ -228,8 +191,12 @@ class SqliteStore:
         run(f"DELETE FROM publications WHERE {before} AND {useless}", (*which, closed))
         run("INSERT OR REPLACE INTO publications VALUES (?, ?, ?, ?, ?, ?)", (task, *publication))
 
-    def save(self, task: int, snapshot: Snapshot) -> None:
-        self._learned.execute(SAVE, (task, *snapshot))
+    def save(self, task: int, snapshot: Snapshot, gone: Sequence[int] = ()) -> None:
+        with transaction(self._learned) as run:
+            run(SAVE, (task, *snapshot))
+            if snapshot.base:
+                run("DELETE FROM snapshots WHERE task = ? AND seq < ?", (task, snapshot.seq))
+            self._learned.executemany(DROP, [(task, seq) for seq in gone])
         if snapshot.base:
             self._learned.execute("PRAGMA wal_checkpoint")  # syncs: what it stands for will be gone from the journal
 
@@ -288,8 +255,13 @@ class SqliteStore:
         rows = self._learned.execute(f"{wanted} WHERE task = ? AND learned > ? {NEWEST_LAST}", (task, after))
         return [Publication(*row) for row in rows.fetchall()]
 
-    def snapshot(self, task: int, base: bool = False) -> Snapshot | None:
-        wanted = ", ".join(Snapshot._fields)
-        row = self._learned.execute(f"SELECT {wanted} FROM snapshots WHERE task = ? AND base = ?", (task, base))
-        found = row.fetchone()
-        return Snapshot(*found) if found else None
+    def snapshot(self, task: int, base: bool = False, most: int | None = None) -> Snapshot | None:
+        which = "base" if base else "true" if most is None else "learned <= ?"
+        wanted = f"SELECT {', '.join(Snapshot._fields)} FROM snapshots WHERE task = ? AND {which} {NEWEST_ONE}"
+        found = self._learned.execute(wanted, (task,) if most is None else (task, most)).fetchone()
+        return Snapshot(*found)._replace(base=bool(found[-2])) if found else None
+
+    def snapshots(self, task: int) -> list[Kept]:
+        wanted = f"SELECT {', '.join(Kept._fields)} FROM snapshots WHERE task = ? ORDER BY seq"
+        rows = self._learned.execute(wanted, (task,)).fetchall()
+        return [Kept(learned, seq, bool(base), day) for learned, seq, base, day in rows]

@@ -5,16 +5,6 @@ import sqlite3
 from sottovoce.server.store.base import HOUR, Action
 from sottovoce.server.store.files import transaction
 
-SCHEMA = """
-CREATE TABLE IF NOT EXISTS actions (
-  number INTEGER PRIMARY KEY AUTOINCREMENT, time INTEGER NOT NULL, token TEXT NOT NULL, role TEXT NOT NULL,
-  action TEXT NOT NULL, task TEXT NOT NULL, detail BLOB NOT NULL, status INTEGER NOT NULL, address TEXT NOT NULL
-);
-CREATE INDEX IF NOT EXISTS actions_of_task ON actions (task, number);
-CREATE TABLE IF NOT EXISTS admitted (
-  expires INTEGER NOT NULL, task INTEGER NOT NULL, id BLOB NOT NULL, PRIMARY KEY (expires, task, id)
-) WITHOUT ROWID;
-"""
 FIELDS = Action._fields[:-1]
 """All but the number, which the store gives."""
 RECORD = f"INSERT INTO actions ({', '.join(FIELDS)}) VALUES ({', '.join('?' * len(FIELDS))})"
