@@ -57,9 +57,11 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         entry("was", "w", "operate", "2020-12-31"),
     )
     server = Server(folder / "data", tokens=tokens).start()
-    server.create(ARMS)
-    yield server
-    server.close()
+    try:
+        server.create(ARMS)
+        yield server
+    finally:
+        server.close()
 
 
 @pytest.mark.parametrize(("method", "path"), [*ADMIN, ("GET", "/v1/actions")])

@@ -22,6 +22,7 @@ from sottovoce.protocol.contract import contract_from
 from sottovoce.protocol.errors import ConfigurationError, UnknownName, Unreachable
 from sottovoce.protocol.wire import Summary
 from sottovoce.report.describe import facts, gain_words, state_of
+from sottovoce.report.differences import differences
 from sottovoce.report.page import cell
 from sottovoce.server.secrets import secret
 
@@ -159,6 +160,17 @@ def list_tasks(server: Server = HERE) -> None:
 
 
 @task.command()
+def diff(
+    old: Annotated[str, typer.Argument(help="A task file, or the id of a task.")],
+    new: Annotated[str, typer.Argument(help="Another one.")],
+    server: Server = HERE,
+) -> None:
+    """Say in words what is different between two contracts, and first what that means for privacy."""
+    for line in differences(_contract_body(old, server), _contract_body(new, server)):
+        say(line, wrap=False)
+
+
+@task.command()
 def log(
     id: Annotated[str, typer.Argument(help="The id of a task; of the whole server when left out.")] = "",
     most: Annotated[int, typer.Option(help="How many, the newest.", min=1, max=1000)] = 30,
@@ -179,6 +191,11 @@ def log(
 
 def _remote(server: str) -> Remote:
     return Remote(server, secret(TOKEN))
+
+
+def _contract_body(name: str, server: str) -> bytes:
+    """Of a file that is there, else of a task of this id."""
+    return contract_of(load_task_file(Path(name))) if Path(name).is_file() else _remote(server).contract_body(name)
 
 
 def _change(server: str, id: str, verb: str) -> None:
