@@ -13,11 +13,12 @@ from typing import Any
 import pytest
 from test_security import ADMIN, problem
 
+from manual import ROOT, blocks
 from serving import ARMS, TOKEN, Server, until
 from sottovoce.cli import main
 from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.server import logs
-from sottovoce.server.admins import LOOK_SECONDS, Admins, digest_of_token
+from sottovoce.server.admins import LOOK_SECONDS, Admins, admins_in, digest_of_token
 from sottovoce.server.secrets import secret
 from sottovoce.server.web.routes import ROUTES
 
@@ -172,7 +173,8 @@ def test_a_file_that_others_can_use_is_refused(file: Path, mode: int):
         (entry("Me", "x"), "lower-case letters.*got 'Me'"),
         (entry("environment", "x"), "not 'environment'"),
         (entry("me", "x") + entry("you", "x"), "me and you are the same token"),
-        (re.sub(r'sha256 = ".*"', 'sha256 = "my-token"', entry("me", "x")), "not the token itself"),
+        (re.sub(r'sha256 = ".*"', 'sha256 = "my-token"', entry("me", "x")), "sha256 of me is that of a token"),
+        (entry("me", ""), "sha256 of me is that of a token"),
         (entry("me", "x", expires="tomorrow"), "is not a file of tokens"),
     ],
 )
@@ -197,18 +199,28 @@ def typed(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> Callable[..., tuple[s
     return typed
 
 
-def test_a_new_token_is_shown_once_and_its_lines_are_what_the_server_reads(file: Path, typed: Callable[..., Any]):
-    lines, said = typed("token", "new", "dashboard", "--role", "read", "--expires", "2099-12-31")
-    token = said.split()[-1]
+def test_a_new_token_is_shown_once_and_its_lines_are_what_the_server_reads(tmp_path: Path, typed: Callable[..., Any]):
+    file = tmp_path / "new.toml"
+    words = ("--role", "read", "--expires", "2099-12-31")
+    lines, token = typed("token", "new", "dashboard", *words)[0].rsplit("the token of dashboard", 1)
+    token = token.split()[-1]
     assert len(token) == 43
     assert token not in lines
-    file.write_text(lines)
-    admin = Admins(file=file).find(token)
-    assert admin
-    assert admin[:2] == ("dashboard", "read")
-    assert str(admin.expires) == "2099-12-31"
-    assert typed("token", "new", "again", "--role", "read")[1].split()[-1] != token
-    assert "got 'Me'" in typed("token", "new", "Me", "--role", "read")[1]
+    write(file, lines)
+    assert Admins(file=file).find(token) == ("dashboard", "read", digest_of_token(token), datetime.date(2099, 12, 31))
+    file.unlink()
+    tokens = [typed("token", "new", name, *words, "--file", str(file))[0].split()[-1] for name in ("one", "two")]
+    admins = Admins(file=file)  # readable by its owner alone
+    assert [found.name for token in tokens if (found := admins.find(token))] == ["one", "two"]
+    assert not any(token in file.read_text() for token in tokens)
+    assert "has a token two" in " ".join(typed("token", "new", "two", *words, "--file", str(file))[1].split())
+    assert "got 'Me'" in typed("token", "new", "Me", *words)[1]
+
+
+def test_the_file_of_the_manual_is_one(file: Path):
+    (text,) = [one.text for one in blocks(ROOT / "docs" / "tokens.md") if one.kind == "toml"]
+    file.write_text(text)
+    assert [(admin.name, admin.role) for admin in admins_in(file)] == [("anna", "operate"), ("wall-display", "read")]
 
 
 def test_a_secret_comes_from_the_environment_or_from_the_file_that_it_names(tmp_path: Path):

@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 from typing import Annotated, Any
 
+import msgspec
 import typer
 from rich.table import Table
 
@@ -15,7 +16,7 @@ from sottovoce.admin.warm import load_answers, send_answers
 from sottovoce.catalogue.resolve import contract_of
 from sottovoce.catalogue.task import learning_of
 from sottovoce.catalogue.task_file import load_task_file
-from sottovoce.cli.output import say, table_of, words
+from sottovoce.cli.output import JsonFile, say, table_of, words, write_rows
 from sottovoce.cli.prediction import has_reports, predicted, send_prediction
 from sottovoce.client.terms import expired
 from sottovoce.protocol.contract import contract_from
@@ -174,10 +175,12 @@ def diff(
 def log(
     id: Annotated[str, typer.Argument(help="The id of a task; of the whole server when left out.")] = "",
     most: Annotated[int, typer.Option(help="How many, the newest.", min=1, max=1000)] = 30,
+    json: JsonFile = None,
     server: Server = HERE,
 ) -> None:
     """List what was done with a task and by whom, or on the whole server: with requests that were refused."""
     found = _remote(server).actions(id, most)
+    write_rows(json, msgspec.to_builtins(found))
     columns = [words("when (UTC)"), words("token"), words("task")][: 2 if id else 3]
     table = table_of(f"Actions on {id}" if id else "Actions", *columns, words("what", wraps=True))
     for one in reversed(found):

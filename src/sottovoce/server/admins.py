@@ -136,8 +136,8 @@ def _check(admins: Sequence[Admin], path: Path) -> None:
     seen: dict[str, str] = {}
     for admin in admins:
         check_name(admin.name)
-        if not SHA256.fullmatch(admin.sha256):
-            raise ConfigurationError(f"{path}: sha256 of {admin.name} is 64 digits from 0 to f, not the token itself")
+        if not SHA256.fullmatch(admin.sha256) or admin.sha256 == digest_of_token(""):
+            raise ConfigurationError(f"{path}: sha256 of {admin.name} is that of a token: 64 digits from 0 to f")
         if other := seen.get(admin.sha256):
             raise ConfigurationError(f"{path}: {other} and {admin.name} are the same token; each needs its own")
         seen[admin.sha256] = admin.name

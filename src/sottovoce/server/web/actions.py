@@ -56,16 +56,23 @@ def note(request: Request, **detail: Any) -> None:
 class Refusals:
     """Those of one token within one minute."""
 
-    def __init__(self) -> None:
-        self.times, self.routes, self.addresses = 0, set[str](), list[str]()
+    def __init__(self, entry: Action) -> None:
+        self.entry, self.times, self.routes, self.addresses = entry, 0, set[str](), list[str]()
         self.number = 0
         """Of its entry; 0 before there is one."""
         self.written = 0
         """How many of them the entry tells."""
 
+    def add(self, route: str, address: str) -> None:
+        self.times += 1
+        self.routes.add(route)
+        if address not in self.addresses and len(self.addresses) < MOST_ADDRESSES:
+            self.addresses.append(address)
+
     @property
-    def detail(self) -> dict[str, Any]:
-        return {"times": self.times, "routes": sorted(self.routes), "addresses": self.addresses}
+    def detail(self) -> bytes:
+        told = {"times": self.times, "routes": sorted(self.routes), "addresses": self.addresses}
+        return msgspec.json.encode(told)
 
 
 class Actions:
@@ -73,8 +80,8 @@ class Actions:
 
     def __init__(self, thread: StoreThread, clock: Callable[[], float]) -> None:
         self._thread, self._clock = thread, clock
-        self._refused: dict[Action, Refusals] = {}
-        """By the entry that they make, without its detail."""
+        self._refused: dict[tuple[int, str, int], Refusals] = {}
+        """By minute, name of the token and status."""
 
     async def written(self, entry: Action, request: Request, work: Callable[[], Awaitable[Response]]) -> Response:
         """Write down an action, do it, and write down what became of it.
@@ -102,13 +109,9 @@ class Actions:
 
     def refuse(self, admin: Admin | None, route: str, status: int, address: str) -> None:
         """Count a request that was refused."""
-        minute = int(self._clock()) // MINUTE * MINUTE
-        name, role = (admin.name, admin.role) if admin else ("", "")
-        found = self._refused.setdefault(Action(minute, name, role, REFUSED, "", b"", status, ""), Refusals())
-        found.times += 1
-        found.routes.add(route)
-        if address not in found.addresses and len(found.addresses) < MOST_ADDRESSES:
-            found.addresses.append(address)
+        now, (name, role) = int(self._clock()), (admin.name, admin.role) if admin else ("", "")
+        first = Action(now, name, role, REFUSED, "", b"", status, address)
+        self._refused.setdefault((now // MINUTE, name, status), Refusals(first)).add(route, address)
 
     async def keep(self, insist: Callable[..., Awaitable[None]]) -> None:
         """For as long as the server runs; `insist` tries again where the disk has a fault."""
@@ -118,18 +121,16 @@ class Actions:
 
     async def write(self) -> None:
         """What has been refused since the last time."""
-        store, minute = self._thread.store, int(self._clock()) // MINUTE * MINUTE
-        for entry, found in list(self._refused.items()):
+        store = self._thread.store
+        for key, found in list(self._refused.items()):
             times = found.times
-            if found.written < times:
-                told = entry._replace(detail=msgspec.json.encode(found.detail), address=found.addresses[0])
-                if found.number:
-                    await self._thread.run(store.amend, found.number, told.status, told.detail)
-                else:
-                    found.number = await self._thread.run(store.record, told)
-                found.written = times
-            if entry.time < minute and found.written == found.times:
-                del self._refused[entry]
+            if found.written < times and found.number:
+                await self._thread.run(store.amend, found.number, found.entry.status, found.detail)
+            elif found.written < times:
+                found.number = await self._thread.run(store.record, found.entry._replace(detail=found.detail))
+            found.written = times
+            if key[0] < int(self._clock()) // MINUTE and found.written == found.times:
+                del self._refused[key]
 
     async def newest(self, wanted: wire.WantedActions) -> list[wire.Action]:
         found = await self._thread.run(self._thread.store.actions, wanted.task, wanted.before, wanted.most)
