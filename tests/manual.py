@@ -15,7 +15,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
-FOLLOWED = ("docs/live.md", "docs/openfeature.md", "docs/backend.md")
+FOLLOWED = ("docs/live.md", "docs/openfeature.md", "docs/backend.md", "docs/tokens.md")
 """Pages that need a server: tests/server/test_manual.py follows each from its first line to its last."""
 
 OWN_TEST = {
@@ -27,6 +27,8 @@ OWN_TEST = {
     ("docs/protocol.md", 'import { createHash } from "node:crypto"'): "tests/server/test_wire.py",
     ("docs/protocol.md", "5 15 25 35"): "tests/server/test_page_client.py",
     ("docs/protocol.md", "2726 2727 2728"): "tests/server/test_page_client.py",
+    ("docs/tokens.md", "[tokens.anna]"): "tests/server/test_admins.py",
+    ("docs/tokens.md", "Actions on headline"): "tests/server/test_manual.py",
     ("docs/statement.md", "# Privacy statement"): "tests/test_statement.py",
     ("docs/holdout.md", "people who got the learned choice"): "tests/fleet/test_live_commands.py",
     ("docs/try.md", "age,member,plan"): "tests/test_commands.py",

@@ -160,12 +160,20 @@ class Server:
     """`sottovoce serve` on one folder and one port, as often as it is started; with `store` on a database."""
 
     def __init__(
-        self, folder: Path, *, token: str = TOKEN, rate: float = 0.0, proxies: int = 0, store: str = ""
+        self,
+        folder: Path,
+        *,
+        token: str = TOKEN,
+        rate: float = 0.0,
+        proxies: int = 0,
+        tokens: Path | None = None,
+        store: str = "",
     ) -> None:
         self.folder, self.port, self.log = folder, free_port(), folder / "stderr"
         self._environment = os.environ | {"SOTTOVOCE_ADMIN_TOKEN": token, "SOTTOVOCE_STORE": store}
         self._command = [sys.executable, "-m", "sottovoce", "serve", "--data", str(folder)]
         self._command += ["--port", str(self.port), "--rate", str(rate), "--proxies", str(proxies)]
+        self._command += ["--tokens", str(tokens)] if tokens else []
         self._process: subprocess.Popen | None = None
         self._caller = Caller(self.port)
 

@@ -14,6 +14,7 @@ from serving import created, task_file
 from sottovoce.protocol.contract import DAY
 from sottovoce.report.describe import facts
 from sottovoce.server import logs
+from sottovoce.server.admins import Admins
 from sottovoce.server.coordination.messages import News, Wish
 from sottovoce.server.problems import Problem
 from sottovoce.server.store.base import Publication, Published, StoreFault, Tally
@@ -226,7 +227,7 @@ def test_other_requests_are_answered_while_the_disk_works(tmp_path: Path):
 
     async def scene() -> tuple[int, list[bool]]:
         async with Hub(store, Idle()) as hub:
-            application = Application(hub, "", 0.0)
+            application = Application(hub, Admins(), 0.0)
             start, answered = time.monotonic(), 0
             slow = asyncio.ensure_future(hub._thread.append([report(1)]))
             while not slow.done():
@@ -315,7 +316,7 @@ def test_a_task_that_is_set_aside_and_what_could_not_be_read_are_seen(tmp_path: 
 
     async def scene() -> None:
         async with Hub(store, Idle()) as hub:
-            application = Application(hub, "", 0.0)
+            application = Application(hub, Admins(), 0.0)
             await hub._told(News(task=working.number, unread=3))
             await hub._told(News(task=failing.number, broken=True))
             assert await answered(application, "/readyz") == (200, b'{"ready":true,"set_aside":["arms"]}')

@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import re
 import shlex
 import shutil
 import sys
@@ -20,6 +21,7 @@ SAID = {
     "docs/live.md": "will leave: 1 report; left: 2",
     "docs/openfeature.md": "SPLIT 9",
     "docs/backend.md": "will leave: 1 report",
+    "docs/tokens.md": "What it means for privacy",
 }
 """A sentence that a page must have made its programs print."""
 
@@ -32,7 +34,8 @@ def test_a_page_can_be_followed_from_the_first_line_to_the_last(
     monkeypatch.chdir(tmp_path)
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     namespace: dict[str, Any] = {"__name__": "__main__"}
-    printed, server = io.StringIO(), Server(tmp_path / "data", token="choose-your-own")
+    tokens = tmp_path / "tokens.toml" if page == "docs/tokens.md" else None
+    printed, server = io.StringIO(), Server(tmp_path / "data", token="choose-your-own", tokens=tokens)
     try:
         for block in blocks(ROOT / page):
             text = block.text.replace("http://127.0.0.1:8080", f"http://127.0.0.1:{server.port}")
@@ -50,11 +53,19 @@ def test_a_page_can_be_followed_from_the_first_line_to_the_last(
             kept = server.call("GET", "/v1/tasks/headline/overview", token="choose-your-own").json()
             assert (kept["prediction"]["runs"], kept["prediction"]["followed"]) == (8, 20_000)
             assert kept["expected"].startswith("predicted: about ")
+        if page == "docs/tokens.md":
+            (written,) = [block.text for block in blocks(ROOT / page) if block.kind == "text"]
+            assert plain(written) in plain(printed.getvalue())
         assert SAID[page] in printed.getvalue()
     finally:
         if "device" in namespace:
             namespace["device"].close()
         server.close()
+
+
+def plain(text: str) -> str:
+    """The words of a table, without times and digests."""
+    return " ".join(re.sub(r"\d{4}-\d\d-\d\d [\d:]+|\b[0-9a-f]{12}\b|─+", "#", text).split())
 
 
 def follow(words: list[str], server: Server, monkeypatch: pytest.MonkeyPatch) -> None:

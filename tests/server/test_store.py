@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,18 @@ from serving import created
 from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.server.coordination.pipes import only_one
 from sottovoce.server.store import open_store
-from sottovoce.server.store.base import WARM, Gap, Journalled, Kept, Publication, Snapshot, Store, Tally
+from sottovoce.server.store.base import (
+    HOUR,
+    WARM,
+    Action,
+    Gap,
+    Journalled,
+    Kept,
+    Publication,
+    Snapshot,
+    Store,
+    Tally,
+)
 from sottovoce.server.store.postgres.store import PostgresStore
 from sottovoce.server.store.sqlite import SqliteStore
 
@@ -209,6 +221,69 @@ def test_tasks_secrets_and_snapshots_survive(store: Store):
     assert again.snapshot(row.number, base=True) == Snapshot(1, 1, 0, b"base", True)
     assert again.snapshot(row.number + 1) is None
     again.close()
+
+
+def action(second: int, task: str = "arms", **values) -> Action:
+    return Action(1_000 + second, "me", "operate", "pause", task, b"{}", 0, "192.0.2.7")._replace(**values)
+
+
+def test_actions_are_told_newest_first_by_task_and_page_by_page(store: Store):
+    numbers = [store.record(action(n, "arms" if n % 2 else "")) for n in range(6)]
+    assert numbers == sorted(set(numbers))
+    other = store.clone()
+    every = other.actions("", 0, 100)
+    assert every == [action(n, "arms" if n % 2 else "", number=numbers[n]) for n in (5, 4, 3, 2, 1, 0)]
+    assert other.actions("arms", 0, 100) == every[::2]
+    assert other.actions("", 0, 2) == every[:2]
+    assert other.actions("", every[1].number, 3) == every[2:5]
+    assert other.actions("arms", every[2].number, 1) == [every[4]]
+    assert other.actions("nobody", 0, 100) == []
+    other.close()
+
+
+def test_what_became_of_an_action_is_added_to_it_alone(store: Store):
+    first, second = store.record(action(1)), store.record(action(2))
+    store.amend(first, 202, b'{"learned":7}')
+    ended = action(1, number=first, status=202, detail=b'{"learned":7}')
+    assert store.actions("", 0, 9) == [action(2, number=second), ended]
+
+
+def test_old_actions_go_with_the_history_and_their_numbers_do_not_come_back(store: Store):
+    last = [store.record(action(0, time=hour * HOUR)) for hour in (47, 48, 49)][-1]
+    store.thin(hourly=48, first=48)
+    assert [one.time // HOUR for one in store.actions("", 0, 9)] == [49, 48]
+    store.thin(hourly=72, first=72)
+    assert store.actions("", 0, 9) == []
+    assert store.record(action(0)) > last
+
+
+def test_a_token_is_admitted_once_for_each_task_also_after_a_restart(store: Store):
+    assert store.admit(1, b"a" * 16, 100, 50)
+    other = store.clone()
+    assert not other.admit(1, b"a" * 16, 100, 51)
+    assert not store.admit(1, b"a" * 16, 100, 99)
+    assert other.admit(2, b"a" * 16, 100, 52)
+    assert other.admit(1, b"b" * 16, 100, 53)
+    other.close()
+
+
+def test_of_two_who_show_a_token_at_once_one_is_admitted(store: Store):
+    other = store.clone()
+    with ThreadPoolExecutor(2) as pool:
+        for number in range(50):
+            token = (1, number.to_bytes(16, "big"), 100, 50)
+            assert sorted(pool.map(lambda one, token=token: one.admit(*token), (store, other))) == [False, True]
+    other.close()
+
+
+def test_tokens_that_have_expired_are_deleted_by_and_by_and_others_never(store: Store):
+    tokens = [number.to_bytes(16, "big") for number in range(40)]
+    for place, token in enumerate(tokens):
+        assert store.admit(1, token, 100 + place % 2, 50)
+    for number in range(10):
+        assert store.admit(1, bytes([9, number]) * 8, 200, 100)  # those that last until 100 are over
+    assert not any(store.admit(1, token, 101, 100) for token in tokens[1::2])
+    assert all(store.admit(1, token, 100, 0) for token in tokens[::2])  # known no more
 
 
 def test_several_snapshots_are_kept_and_those_that_are_named_go(store: Store):

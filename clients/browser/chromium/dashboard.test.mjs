@@ -4,7 +4,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { admin, arms, browser, model, server, until } from "./harness.mjs";
 
-const { SOTTOVOCE_ADMIN_TOKEN: token } = process.env;
+const { SOTTOVOCE_ADMIN_TOKEN: token, SOTTOVOCE_READ_TOKEN: readToken } = process.env;
 const FILE = (id) => `id = "${id}"
 learner = "kl-ucb"
 actions = ["a", "b"]
@@ -35,7 +35,7 @@ async function reports(id, count) {
 }
 
 /** The dashboard in a window of its own; `wrong` gathers what must not happen. */
-async function dashboard(hash, { signIn = true, ...options } = {}) {
+async function dashboard(hash, { signIn = token, ...options } = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
   const page = await context.newPage();
   const wrong = [];
@@ -44,7 +44,7 @@ async function dashboard(hash, { signIn = true, ...options } = {}) {
   page.on("request", (request) => request.url().startsWith(`${server}/`) || wrong.push(request.url()));
   await page.goto(`${server}/dashboard#${hash}`);
   if (signIn) {
-    await page.keyboard.type(token); // the field has the focus
+    await page.keyboard.type(signIn); // the field has the focus
     await page.keyboard.press("Enter");
   }
   return { context, page, wrong };
@@ -162,6 +162,25 @@ test("everything can be done with a keyboard, and what cannot be undone is asked
     await until(async () => (await status()).mode === mode);
   }
   await page.locator("#do-promote").waitFor({ state: "detached" });
+  assert.deepEqual(wrong, []);
+  await context.close();
+});
+
+test("a token that may only look sees everything, what was done too, and no button that changes anything", async () => {
+  const id = await arms();
+  await admin("POST", `/v1/tasks/${id}/pause`);
+  const { context, page, wrong } = await dashboard(`task/${id}`, { signIn: readToken });
+  await page.getByText("robot: may look, not change").waitFor();
+  await page.getByText("No raw data exists to show").waitFor();
+  for (const what of ["created, contract", "paused"]) await page.getByRole("cell", { name: what }).waitFor();
+  const buttons = await page.getByRole("button").allTextContents();
+  assert.deepEqual(
+    buttons.filter((one) => /Pause|Resume|Let it|Roll|New|Create|Check/.test(one)),
+    [],
+  );
+  assert.equal(await page.getByText("New task").count(), 0);
+  await page.goto(`${server}/dashboard#new`);
+  await page.getByText("needs a token with the role operate").waitFor();
   assert.deepEqual(wrong, []);
   await context.close();
 });

@@ -2,6 +2,7 @@
 
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
@@ -15,6 +16,8 @@ from sottovoce.protocol.errors import Refused, Unreachable
 from sottovoce.protocol.offers import Model, model_from
 from sottovoce.protocol.problems import problem_from
 from sottovoce.protocol.wire import (
+    Action,
+    Actions,
     AdmissionKey,
     Kept,
     ListedTask,
@@ -31,7 +34,8 @@ from sottovoce.protocol.wire import (
 Document = TypeVar("Document")
 
 TOKEN = "SOTTOVOCE_ADMIN_TOKEN"
-ADVICE = dict.fromkeys((401, 403), f"set {TOKEN} to the token that the server was started with") | {
+ADVICE = {
+    401: f"set {TOKEN} to a token of this server",
     404: "`sottovoce task list` shows the tasks of this server",
     413: "send less at once",
     429: "wait and try again",
@@ -115,6 +119,10 @@ class Remote:
 
     def snapshots(self, id: str) -> SnapshotList:
         return self._call("GET", f"/v1/tasks/{id}/snapshots", SnapshotList)
+
+    def actions(self, id: str, most: int) -> list[Action]:
+        """The newest things that were done with a task, or with all for an empty id; the newest first."""
+        return self._call("GET", f"/v1/actions?{urllib.parse.urlencode({'task': id, 'most': most})}", Actions).actions
 
     def admission_key(self, id: str) -> str:
         return self._call("GET", f"/v1/tasks/{id}/admission-key", AdmissionKey).key

@@ -8,7 +8,7 @@ from typing import Annotated, NoReturn
 
 COMMANDS = (
     "algorithms", "choose", "plan", "try_data", "simulate", "frontier", "audit", "reproduce", "shuffle",
-    "init", "serve", "store", "task", "statement", "devices", "demo", "inspect",
+    "init", "serve", "token", "store", "task", "statement", "devices", "demo", "inspect",
 )  # fmt: skip
 """In the order of `--help`; each is the function, or the group of commands, of this name in the file of this name."""
 

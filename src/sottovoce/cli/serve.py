@@ -1,6 +1,5 @@
 """`sottovoce serve`: the live server."""
 
-import os
 import socket
 from pathlib import Path
 from typing import Annotated
@@ -8,8 +7,6 @@ from typing import Annotated
 import typer
 
 from sottovoce.protocol.errors import ConfigurationError
-
-STORE = "SOTTOVOCE_STORE"
 
 
 def serve(
@@ -20,7 +17,8 @@ def serve(
         ),
     ] = Path("data"),
     store: Annotated[
-        str, typer.Option(help="postgresql://… for several processes or hosts; else SQLite in --data.", envvar=STORE)
+        str,
+        typer.Option(help="postgresql://… for several servers (or SOTTOVOCE_STORE); else SQLite in --data."),
     ] = "",
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="0 takes a free one and logs it.")] = 8080,
@@ -33,12 +31,22 @@ def serve(
     proxies: Annotated[
         int, typer.Option(help="Trusted proxies in front, each of which adds to X-Forwarded-For.", min=0, max=10)
     ] = 0,
+    tokens: Annotated[
+        Path | None,
+        typer.Option(help="File of admin tokens; `sottovoce token new` makes them. Read again when it changes."),
+    ] = None,
 ) -> None:
-    """Run the server: offers out, private reports in, learning beside. The admin token is SOTTOVOCE_ADMIN_TOKEN."""
+    """Run the server: offers out, private reports in, learning beside.
+
+    The admin token is SOTTOVOCE_ADMIN_TOKEN, or in the file that SOTTOVOCE_ADMIN_TOKEN_FILE names.
+    """
+    from sottovoce.server.admins import Admins
+    from sottovoce.server.secrets import secret
     from sottovoce.server.serve import serve as run
 
-    token = os.environ.get("SOTTOVOCE_ADMIN_TOKEN", "")
-    run(store or str(data), data, host=host, port=free_port(host, port), token=token, rate=rate, proxies=proxies)
+    admins = Admins(secret("SOTTOVOCE_ADMIN_TOKEN"), tokens)
+    address = store or secret("SOTTOVOCE_STORE") or str(data)
+    run(address, data, host=host, port=free_port(host, port), admins=admins, rate=rate, proxies=proxies)
 
 
 def free_port(host: str, port: int) -> int:

@@ -1,11 +1,12 @@
 """`sottovoce task`: create and show tasks of a server, change what may change, and get what is in them."""
 
 import contextlib
-import os
+import datetime
 import time
 from pathlib import Path
 from typing import Annotated, Any
 
+import msgspec
 import typer
 from rich.table import Table
 
@@ -15,15 +16,17 @@ from sottovoce.admin.warm import load_answers, send_answers
 from sottovoce.catalogue.resolve import contract_of
 from sottovoce.catalogue.task import learning_of
 from sottovoce.catalogue.task_file import load_task_file
-from sottovoce.cli.output import say, table_of, words
+from sottovoce.cli.output import JsonFile, say, table_of, words, write_rows
 from sottovoce.cli.prediction import has_reports, predicted, send_prediction
 from sottovoce.client.terms import expired
 from sottovoce.protocol.contract import contract_from
 from sottovoce.protocol.errors import ConfigurationError, UnknownName, Unreachable
 from sottovoce.protocol.wire import Summary
 from sottovoce.report.describe import facts, gain_words, read_again, state_of
+from sottovoce.report.differences import differences
 from sottovoce.report.page import cell
 from sottovoce.report.promotion import before_promotion
+from sottovoce.server.secrets import secret
 
 Server = Annotated[str, typer.Option(help="The address of the server.")]
 Id = Annotated[str, typer.Argument(help="The id of the task.")]
@@ -186,11 +189,45 @@ def list_tasks(server: Server = HERE) -> None:
     say(table)
 
 
+@task.command()
+def diff(
+    old: Annotated[str, typer.Argument(help="A task file, or the id of a task.")],
+    new: Annotated[str, typer.Argument(help="Another one.")],
+    server: Server = HERE,
+) -> None:
+    """Say in words what is different between two contracts, and first what that means for privacy."""
+    for line in differences(_contract_body(old, server), _contract_body(new, server)):
+        say(line, wrap=False)
+
+
+@task.command()
+def log(
+    id: Annotated[str, typer.Argument(help="The id of a task; of the whole server when left out.")] = "",
+    most: Annotated[int, typer.Option(help="How many, the newest.", min=1, max=1000)] = 30,
+    json: JsonFile = None,
+    server: Server = HERE,
+) -> None:
+    """List what was done with a task and by whom, or on the whole server: with requests that were refused."""
+    found = _remote(server).actions(id, most)
+    write_rows(json, msgspec.to_builtins(found))
+    columns = [words("when (UTC)"), words("token"), words("task")][: 2 if id else 3]
+    table = table_of(f"Actions on {id}" if id else "Actions", *columns, words("what", wraps=True))
+    for one in reversed(found):
+        when = datetime.datetime.fromtimestamp(one.time, datetime.UTC).strftime("%Y-%m-%d %H:%M:%S")
+        table.add_row(*[when, one.token or "-", one.task or "-"][: len(columns)], one.sentence)
+    say(table if found else "nothing has been written down yet")
+
+
 # --- what the commands share -----------------------------------------------------------------------------------------
 
 
 def _remote(server: str) -> Remote:
-    return Remote(server, os.environ.get(TOKEN, ""))
+    return Remote(server, secret(TOKEN))
+
+
+def _contract_body(name: str, server: str) -> bytes:
+    """Of a file that is there, else of a task of this id."""
+    return contract_of(load_task_file(Path(name))) if Path(name).is_file() else _remote(server).contract_body(name)
 
 
 def _change(server: str, id: str, verb: str) -> None:

@@ -8,8 +8,8 @@ LARGEST = 2**16
 
 PROBLEMS = {
     "bad-request": (400, "The request is not what this route takes"),
-    "unauthorized": (401, "This route needs the admin token"),
-    "forbidden": (403, "This server has no admin token"),
+    "unauthorized": (401, "This route needs an admin token"),
+    "forbidden": (403, "No token that was sent allows this"),
     "not-admitted": (403, "This task needs a token that its app has signed"),
     "not-found": (404, "There is nothing here"),
     "method-not-allowed": (405, "This route does not do that"),

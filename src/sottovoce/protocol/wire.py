@@ -194,6 +194,41 @@ class SnapshotList(Strict, frozen=True, kw_only=True):
     snapshots: list[KeptSnapshot]
 
 
+class WantedActions(Strict, frozen=True, kw_only=True):
+    """Which actions: of one task, if it is named; before this number, if it is not 0; and how many."""
+
+    task: str = ""
+    before: Annotated[int, Meta(ge=0, le=2**53)] = 0
+    most: Annotated[int, Meta(ge=1, le=1000)] = 100
+
+
+class Action(Strict, frozen=True, kw_only=True):
+    """One thing that somebody did, or wanted to do, with an admin token."""
+
+    number: int
+    time: int
+    """Seconds since 1970."""
+    token: str
+    """The name of the token; empty where it was none of this server."""
+    role: str
+    action: str
+    task: str
+    """Its id; empty where it was about none."""
+    detail: dict[str, Any]
+    status: int
+    """Of the answer; 0 where its end was not written down."""
+    address: str
+    """The group of addresses that it came from."""
+    sentence: str
+    """The same in words."""
+
+
+class Actions(Strict, frozen=True, kw_only=True):
+    """The newest first."""
+
+    actions: list[Action]
+
+
 class Kept(Strict, frozen=True, kw_only=True):
     """How many rows of consented data were kept."""
 

@@ -36,8 +36,8 @@ def facts(contract: Contract, status: TaskStatus, summary: Summary) -> Iterator[
     default = f"{reward.default:g} if none comes within {duration(reward.wait)}"
     yield "reward", f"{reward.low:g} to {reward.high:g}; {default}"
     yield "promise", f"epsilon {gates[0].epsilon:g}{delta} a report, by {contract.mechanism}"
-    if held_out := _held_out(contract):
-        yield "holdout", held_out
+    if measured := held_out(contract):
+        yield "holdout", measured
     if len(gates) > 1:
         yield "quieter", "epsilon " + " or ".join(f"{gate.epsilon:g}" for gate in gates[1:])
     yield "budget", f"epsilon {limit.window:g} in {limit.window_days} days, {limit.lifetime:g} ever, for one device"
@@ -142,7 +142,7 @@ def coefficients(offers: ByModel) -> list[str]:
     return [f"{action}: {name}" for action in offers.actions for name in own] if offers.actions else own
 
 
-def _held_out(contract: Contract) -> str:
+def held_out(contract: Contract) -> str:
     """Who gets the baseline; empty where nobody does."""
     tickets, devices = learning_of(contract).holdout, holdout_of(contract)
     if tickets:

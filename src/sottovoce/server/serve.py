@@ -13,6 +13,7 @@ from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
 from granian.server.embed import Server
 
+from sottovoce.server.admins import Admins
 from sottovoce.server.connections import HEADER_SECONDS, LARGEST_HEADER, LARGEST_SHARE, guarded, room
 from sottovoce.server.coordination import learner_of
 from sottovoce.server.coordination.pipes import only_one
@@ -28,21 +29,22 @@ SWITCH_SECONDS = 0.0005
 as long, which is longer than the disk takes."""
 
 
-def serve(address: str, folder: Path, *, host: str, port: int, token: str, rate: float, proxies: int) -> None:
+def serve(address: str, folder: Path, *, host: str, port: int, admins: Admins, rate: float, proxies: int) -> None:
     """Listen until told to stop (SIGTERM or SIGINT); then write what waits and end."""
     to_stderr()
     with contextlib.nullcontext() if is_shared(address) else only_one("server", folder, wait=False):
-        uvloop.run(_serve(address, folder, host, port, token, rate, proxies))
+        uvloop.run(_serve(address, folder, host, port, admins, rate, proxies))
 
 
-async def _serve(address: str, folder: Path, host: str, port: int, token: str, rate: float, proxies: int) -> None:
+async def _serve(address: str, folder: Path, host: str, port: int, admins: Admins, rate: float, proxies: int) -> None:
     stop, most = asyncio.Event(), room()
     for name in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(name, stop.set)
+    asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, admins.look)
     store = open_store(address)
     async with Hub(store, learner_of(store, address, folder)) as hub:
         server = Server(
-            Application(hub, token, rate, proxies),
+            Application(hub, admins, rate, proxies),
             host,
             port,
             interface=Interfaces.ASGINL,
@@ -54,8 +56,8 @@ async def _serve(address: str, folder: Path, host: str, port: int, token: str, r
             log_enabled=False,
         )
         log("listening", address=f"http://{host}:{port}", data=str(folder), tasks=len(hub.tasks), connections=most)
-        if not token:
-            log("no admin token: tasks cannot be managed; set SOTTOVOCE_ADMIN_TOKEN", logging.WARNING)
+        if admins.none:
+            log("no admin token: tasks cannot be managed; set SOTTOVOCE_ADMIN_TOKEN or --tokens", logging.WARNING)
         gc.freeze()  # what was made for the start stays, and is not looked at again
         sys.setswitchinterval(SWITCH_SECONDS)
         async with guarded(port, most if proxies else min(LARGEST_SHARE, most // 4)):

@@ -10,6 +10,8 @@ const view = document.getElementById("view");
 const list = document.getElementById("tasks");
 const freshness = document.getElementById("freshness");
 const leave = document.getElementById("leave");
+const who = document.getElementById("who");
+const ONLY_LOOKS = "Your token may look and not change anything. A new task needs a token with the role operate.";
 let shown = "";
 
 // --- signing in ---------------------------------------------------------------------------------------------------
@@ -18,7 +20,7 @@ function signIn(message = "") {
   token.clear();
   shown = "";
   list.hidden = leave.hidden = true;
-  freshness.textContent = "";
+  freshness.textContent = who.textContent = "";
   const field = make("input", { id: "token", type: "password", autocomplete: "current-password", required: true });
   const submit = async (event) => {
     event.preventDefault();
@@ -34,7 +36,7 @@ function signIn(message = "") {
       make(
         "p",
         { class: "quiet" },
-        "The admin token is the one that the server was started with (SOTTOVOCE_ADMIN_TOKEN). It is kept for this tab until you close it.",
+        "A token of this server: SOTTOVOCE_ADMIN_TOKEN, or one that “sottovoce token new” has made. It is kept for this tab until you close it.",
       ),
       make("label", { for: "token" }, "Admin token"),
       field,
@@ -56,17 +58,17 @@ const wanted = (tasks) => {
 async function refresh() {
   if (!token.get()) return signIn();
   try {
-    const { tasks } = await lines();
+    const { tasks, token: name, role } = await lines();
+    const operates = role === "operate";
     const { kind, id } = wanted(tasks);
     const found = kind === "task" ? await overview(id) : null;
     list.hidden = leave.hidden = false;
-    replace(list, ...listed(tasks, kind, id));
-    if (found) draw(id, found);
+    who.textContent = operates ? name : `${name}: may look, not change`;
+    replace(list, ...listed(tasks, kind, id, operates));
+    if (found) draw(id, found, operates);
     else if (shown !== "new")
       view.replaceChildren(
-        ...creating.view(ask, (made) => {
-          location.hash = `task/${made}`;
-        }),
+        ...(operates ? creating.view(ask, (made) => (location.hash = `task/${made}`)) : [make("p", {}, ONLY_LOOKS)]),
       );
     shown = kind === "task" ? id : kind;
     freshness.textContent = `As of ${new Date().toLocaleTimeString("en-GB")}`;
@@ -78,12 +80,12 @@ async function refresh() {
   }
 }
 
-function draw(id, found) {
-  const redraw = () => draw(id, found);
-  replace(view, ...task.view(found, (verb) => act(id, verb), redraw));
+function draw(id, found, operates) {
+  const redraw = () => draw(id, found, operates);
+  replace(view, ...task.view(found, operates && ((verb) => act(id, verb)), redraw));
 }
 
-function listed(tasks, kind, id) {
+function listed(tasks, kind, id, operates) {
   const link = (target, current, ...inside) =>
     make("a", { id: `to-${target}`, href: `#${target}`, "aria-current": current && "page" }, ...inside);
   const item = ({ status, title, reports, alarms }) =>
@@ -102,7 +104,8 @@ function listed(tasks, kind, id) {
         alarms > 0 && make("span", { class: "quiet bad" }, alarms === 1 ? "1 alarm" : `${alarms} alarms`),
       ),
     );
-  return [make("ul", {}, tasks.map(item), make("li", {}, link("new", kind === "new", "+ New task")))];
+  const create = operates && make("li", {}, link("new", kind === "new", "+ New task"));
+  return [make("ul", {}, tasks.map(item), create)];
 }
 
 // --- what is done -------------------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ const tile = (title, number, unit) =>
     make("p", { class: "quiet" }, unit),
   );
 
-/** The whole view of a task; `act(verb)` changes its status, `redraw()` draws it again. */
+/** The whole view of a task; `act(verb)` changes its status, if the token may; `redraw()` draws it again. */
 export function view(task, act, redraw) {
   return [
     heading(task, act),
@@ -40,6 +40,7 @@ export function view(task, act, redraw) {
       learned(task),
       card("Reports over time", "", ...history(task.history, task.now, redraw), ...refused(task)),
       costs(task),
+      actions(task),
       facts(task),
     ),
   ];
@@ -56,13 +57,14 @@ function heading({ line, summary }, act) {
     make("h1", {}, line.title || id),
     make("span", { class: `pill ${word}` }, word),
     make("span", { class: "quiet" }, id),
-    make(
-      "div",
-      { class: "row" },
-      !closed && (state === "paused" ? button("resume", "Resume") : button("pause", "Pause")),
-      mode === "apprentice" && button("promote", "Let it choose"),
-      summary?.learned > 0 && button("rollback", "Roll back"),
-    ),
+    act &&
+      make(
+        "div",
+        { class: "row" },
+        !closed && (state === "paused" ? button("resume", "Resume") : button("pause", "Pause")),
+        mode === "apprentice" && button("promote", "Let it choose"),
+        summary?.learned > 0 && button("rollback", "Roll back"),
+      ),
   );
 }
 
@@ -241,6 +243,22 @@ function costs(task) {
       make("strong", {}, "No raw data exists to show. "),
       "What people did stays on their devices. The server has private reports; every figure here counts them or is computed from them.",
     ),
+  );
+}
+
+/** The newest things that somebody did with it. */
+function actions({ actions: done }) {
+  const when = (seconds) => new Date(1000 * seconds).toISOString().slice(0, 16).replace("T", " ");
+  return card(
+    "What was done",
+    "",
+    done.length
+      ? table(
+          ["when (UTC)", "token", "what"],
+          done.map(({ time, token, sentence }) => [when(time), token, sentence]),
+          3,
+        )
+      : make("p", { class: "quiet" }, "Nothing has been written down yet."),
   );
 }
 

@@ -89,6 +89,27 @@ class Tally(NamedTuple):
     reports: int
 
 
+class Action(NamedTuple):
+    """One thing that somebody did, or wanted to do, with an admin token."""
+
+    time: int
+    """Seconds since 1970."""
+    token: str
+    """The name of the token, never the token; empty where it was none of ours."""
+    role: str
+    action: str
+    task: str
+    """Its id; empty where it was about none."""
+    detail: bytes
+    """JSON."""
+    status: int
+    """Of the answer; 0 before there is one."""
+    address: str
+    """The group of addresses that it came from."""
+    number: int = 0
+    """Its place in the log, which the store gives."""
+
+
 class PooledOffer(msgspec.Struct, frozen=True, array_like=True):
     """An offer drawn in advance: any ticket may carry it."""
 
@@ -201,12 +222,18 @@ class Store(Protocol):
     def append(self, reports: Sequence[Journalled], hour: int = 0) -> list[bool]: ...
     def predict(self, number: int, prediction: bytes) -> None: ...
     def tally(self, tallies: Sequence[Tally]) -> None: ...  # add these to the history
-    # Before the hour `hourly`, which begins a day, keep days instead of hours; before the hour `first` keep nothing.
+    # Before the hour `hourly`, which begins a day, keep days instead of hours; before the hour `first` keep nothing, no
+    # action either.
     def thin(self, hourly: int, first: int) -> None: ...
     # Delete at most so many reports before this day, up to seq; their ids stay, so that none of them comes twice.
     def forget(self, task: int, day: int, seq: int, most: int) -> int: ...
     # Of the next ids after this one, delete those before this day; the last one looked at, None if there is none.
     def forget_ids(self, task: int, day: int, after: bytes, most: int) -> bytes | None: ...
+    def record(self, action: Action) -> int: ...  # durable; its number, larger than all before
+    def amend(self, number: int, status: int, detail: bytes) -> None: ...  # what became of an action; durable
+    # Was this token of a task not used before? From now on it is, also after a restart. It is known by its id and its
+    # last second together, until that is over: some that expired before `now` are deleted on the way.
+    def admit(self, task: int, id: bytes, expires: int, now: int) -> bool: ...
     def tidy(self) -> None: ...  # what must be done now and then, without holding up those who write
     def probe(self) -> None: ...  # write something that changes nothing: a fault if that is not possible
 
@@ -229,6 +256,8 @@ class Store(Protocol):
     def standings(self) -> list[Standing]: ...  # of all tasks, in order
     def count(self, task: int) -> tuple[int, int]: ...  # private reports, rows of consented data; forgotten ones too
     def history(self, task: int) -> list[Tally]: ...  # in order
+    # The newest first; of one task, unless its id is empty; before this number, unless it is 0.
+    def actions(self, task: str, before: int, most: int) -> list[Action]: ...
     def oldest(self, task: int) -> int | None: ...  # the day of the oldest report kept
     def entries(
         self, after: int, most: int, task: int | None = None

@@ -14,8 +14,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from sottovoce.server.store import sqlite_actions
 from sottovoce.server.store.base import (
     DAY_HOURS,
+    Action,
     Entry,
     Gap,
     Journalled,
@@ -127,6 +129,16 @@ class SqliteStore:
         with transaction(self._journal) as run:
             run(f"INSERT INTO history {days} GROUP BY 1, 2, 3 {ADD}", (hourly,))
             run(f"DELETE FROM history WHERE {single} OR hour < ?", (hourly, first))
+            sqlite_actions.forget_actions(self._journal, first)
+
+    def record(self, action: Action) -> int:
+        return sqlite_actions.record(self._journal, action)
+
+    def amend(self, number: int, status: int, detail: bytes) -> None:
+        sqlite_actions.amend(self._journal, number, status, detail)
+
+    def admit(self, task: int, id: bytes, expires: int, now: int) -> bool:
+        return sqlite_actions.admit(self._journal, task, id, expires, now)
 
     def tidy(self) -> None:
         """Move what was written from the write-ahead log into the journal's file.
@@ -219,6 +231,9 @@ class SqliteStore:
     def history(self, task: int) -> list[Tally]:
         wanted = f"SELECT {', '.join(Tally._fields)} FROM history WHERE task = ? ORDER BY hour, verdict"
         return [Tally._make(row) for row in self._journal.execute(wanted, (task,)).fetchall()]
+
+    def actions(self, task: str, before: int, most: int) -> list[Action]:
+        return sqlite_actions.actions(self._journal, task, before, most)
 
     def oldest(self, task: int) -> int | None:
         row = self._journal.execute("SELECT day FROM journal WHERE task = ? ORDER BY seq LIMIT 1", (task,)).fetchone()

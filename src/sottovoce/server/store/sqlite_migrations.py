@@ -37,6 +37,19 @@ JOURNAL = (
              UPDATE counts SET reports = reports + (new.gate >= 0), warm = warm + (new.gate < 0) WHERE task = new.task;
            END""",
     )),
+    # an older server would write down nothing, and take a used token again
+    Migration(7, 7, "What is done with admin tokens is written down, and used admission tokens are remembered.", (
+        """CREATE TABLE actions (
+             number INTEGER PRIMARY KEY AUTOINCREMENT, time INTEGER NOT NULL, token TEXT NOT NULL, role TEXT NOT NULL,
+             action TEXT NOT NULL, task TEXT NOT NULL, detail BLOB NOT NULL, status INTEGER NOT NULL,
+             address TEXT NOT NULL
+           )""",
+        "CREATE INDEX actions_of_task ON actions (task, number)",
+        # a token has one last second, which is signed; by it those that are over lie together
+        """CREATE TABLE admitted (
+             expires INTEGER NOT NULL, task INTEGER NOT NULL, id BLOB NOT NULL, PRIMARY KEY (expires, task, id)
+           ) WITHOUT ROWID""",
+    )),
 )  # fmt: skip
 
 LEARNED = (

@@ -1,8 +1,6 @@
 """The application: finds the route, and does around each what all of them need."""
 
 import functools
-import hashlib
-import hmac
 import logging
 from collections.abc import Collection, Mapping
 
@@ -10,8 +8,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from sottovoce.server.admins import Admin, Admins, Role
 from sottovoce.server.logs import log
 from sottovoce.server.problems import Problem
+from sottovoce.server.web.actions import entry_of
 from sottovoce.server.web.admission import Admission
 from sottovoce.server.web.hub import Hub
 from sottovoce.server.web.messages import problem, read
@@ -27,9 +27,8 @@ for _route in ROUTES:
 class Application:
     """The routes over one hub."""
 
-    def __init__(self, hub: Hub, token: str, rate: float, proxies: int = 0) -> None:
-        self._hub = hub
-        self._token = hashlib.sha256(token.encode()).digest() if token else b""
+    def __init__(self, hub: Hub, admins: Admins, rate: float, proxies: int = 0) -> None:
+        self._hub, self._admins = hub, admins
         self._admission = Admission(rate, proxies, hub.metrics)
         self._count = functools.cache(hub.metrics.requests.labels)
 
@@ -52,9 +51,9 @@ class Application:
             if request.method == "OPTIONS" and comes_from(request, origins):
                 return Response(status_code=204)
             route = route_of(methods, request.method)
-            if route.admin:
-                self._check_token(request)
-            return await route.handler(self._hub, request)
+            if route.role is None:
+                return await route.handler(self._hub, request)
+            return await self._managed(route, route.role, request)
         except Problem as found:
             return problem(found)
         except Exception:
@@ -64,7 +63,7 @@ class Application:
     def _origins(self, methods: Mapping[str, Route], id: str) -> Collection[str]:
         """The pages that may use this path: those that its task declares, if it is for devices."""
         task = self._hub.tasks.get(id)
-        return task.origins if task and not any(route.admin for route in methods.values()) else ()
+        return task.origins if task and not any(route.role for route in methods.values()) else ()
 
     async def _admit(self, request: Request) -> None:
         """Count the request, whatever becomes of it; its body is read even if it is refused."""
@@ -77,13 +76,35 @@ class Application:
                 await read(request)
         request.scope["charge"] = charge
 
-    def _check_token(self, request: Request) -> None:
-        if not self._token:
-            raise Problem("forbidden", "start the server with SOTTOVOCE_ADMIN_TOKEN to manage tasks")
+    async def _managed(self, route: Route, role: Role, request: Request) -> Response:
+        """For the team alone. What changes something is written down before it is done, and with its end after it."""
+        admin, address = self._admin(request), request.scope["asker"]
+        try:
+            self._check(admin, role)
+        except Problem as refusal:
+            self._hub.actions.refuse(admin, f"{route.method} {route.path}", refusal.document.status, address)
+            raise
+        assert admin is not None
+        request.scope["admin"] = admin
+        work = functools.partial(route.handler, self._hub, request)
+        if not route.action:
+            return await work()
+        entry = entry_of(admin, route.action, route.about(request), address, self._hub.clock())
+        return await self._hub.actions.written(entry, request, work)
+
+    def _admin(self, request: Request) -> Admin | None:
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
-        given = hashlib.sha256(token.encode()).digest()
-        if not (hmac.compare_digest(given, self._token) and scheme.lower() == "bearer"):
-            raise Problem("unauthorized", "send the header Authorization: Bearer TOKEN", {"www-authenticate": "Bearer"})
+        return self._admins.find(token) if scheme.lower() == "bearer" else None
+
+    def _check(self, admin: Admin | None, role: Role) -> None:
+        if self._admins.none:
+            raise Problem("forbidden", "start the server with SOTTOVOCE_ADMIN_TOKEN or --tokens to manage tasks")
+        if admin is None or admin.expired(self._hub.clock()):
+            known = f"the last day of the token {admin.name} is over" if admin else "the token is none of this server"
+            detail = f"{known}; send the header Authorization: Bearer TOKEN"
+            raise Problem("unauthorized", detail, {"www-authenticate": "Bearer"})
+        if not admin.allows(role):
+            raise Problem("forbidden", f"this needs a token with the role {role}; {admin.name} has {admin.role}")
 
 
 def pattern_of(path: str) -> tuple[str, dict[str, str]]:

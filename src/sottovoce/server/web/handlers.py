@@ -1,6 +1,5 @@
 """What each route does. Routes of devices need no token: what they answer is the same for everybody, or a ticket."""
 
-import contextlib
 import functools
 import itertools
 from collections.abc import Awaitable, Callable, Iterator
@@ -18,6 +17,7 @@ from sottovoce.report.statement.facts import facts_of
 from sottovoce.report.statement.text import as_page
 from sottovoce.server.problems import Problem, not_ready
 from sottovoce.server.store.base import Entry
+from sottovoce.server.web.actions import About, note
 from sottovoce.server.web.admission import charge
 from sottovoce.server.web.hub import Hub
 from sottovoce.server.web.messages import answer, body, cached, json
@@ -50,18 +50,20 @@ def task_of(hub: Hub, request: Request) -> LiveTask:
     return hub.task(request.path_params["id"])
 
 
-@contextlib.contextmanager
-def admitted(task: LiveTask, request: Request, now: float) -> Iterator[list[str]]:
-    """The commitments of a request for tickets or permits, once they are paid for.
+async def admitted(hub: Hub, request: Request, *, permits: bool) -> tuple[LiveTask, list[str]]:
+    """The task and the commitments of a request for permits or tickets, once they are paid for.
 
-    Refused where the task wants a token for so many and this request has none.
+    Refused where the task wants a token for so many and this request has none. A request that is refused for another
+    reason uses no token up.
     """
+    task, now = task_of(hub, request), hub.clock()
     commitments = body(request, wire.Commitments).commitments
     charge(request, len(commitments))
-    token = request.headers.get(wire.ADMISSION, "")
-    with task.tokens.once(token, len(commitments), now) if task.tokens else contextlib.nullcontext():
-        yield commitments
-    task.balance.given(request.scope["asker"], len(commitments))
+    if task.tokens:
+        token = task.tokens.read(request.headers.get(wire.ADMISSION, ""), len(commitments), now)
+        task.check(commitments, now, permits=permits)
+        await task.tokens.use(token, now)
+    return task, commitments
 
 
 # --- devices ---------------------------------------------------------------------------------------------------------
@@ -82,17 +84,17 @@ async def model(hub: Hub, request: Request) -> Response:
 
 
 async def offers(hub: Hub, request: Request) -> Response:
-    task = task_of(hub, request)
-    with admitted(task, request, hub.clock()) as commitments:
-        found = task.offers(commitments, hub.clock())
+    task, commitments = await admitted(hub, request, permits=False)
+    found = task.offers(commitments, hub.clock())
+    task.balance.given(request.scope["asker"], len(commitments))
     hub.metrics.tickets.labels(task.contract.id).inc(len(found.offers))
     return answer(request, found)
 
 
 async def permits(hub: Hub, request: Request) -> Response:
-    task = task_of(hub, request)
-    with admitted(task, request, hub.clock()) as commitments:
-        found = task.permits(commitments, hub.clock())
+    task, commitments = await admitted(hub, request, permits=True)
+    found = task.permits(commitments, hub.clock())
+    task.balance.given(request.scope["asker"], len(commitments))
     hub.metrics.permits.labels(task.contract.id).inc(len(found.permits))
     return answer(request, found)
 
@@ -133,6 +135,7 @@ async def tasks(hub: Hub, request: Request) -> Response:
 
 async def create(hub: Hub, request: Request) -> Response:
     task, new = await hub.create(body(request, TaskFile))
+    note(request, digest=task.digest, mode=task.row.mode)
     return json(task.status(hub.clock()), status=201 if new else 200)
 
 
@@ -146,6 +149,15 @@ def change(**changes: bool | str) -> Handler:
 
 
 pause, resume, promote = change(paused=True), change(paused=False), change(mode="live")
+
+
+def rollback_about(request: Request) -> About:
+    """The task, and how far back."""
+    return About(request.path_params["id"], {"learned": body(request, wire.Rollback).learned})
+
+
+def creation_about(request: Request) -> About:
+    return About(body(request, TaskFile).id, {})
 
 
 async def roll_back(hub: Hub, request: Request) -> Response:
@@ -169,7 +181,9 @@ async def admission_key(hub: Hub, request: Request) -> Response:
 
 async def warm(hub: Hub, request: Request) -> Response:
     task = task_of(hub, request)
-    return json(wire.Kept(rows=await hub.warm(task, body(request, wire.WarmRows))))
+    rows = await hub.warm(task, body(request, wire.WarmRows))
+    note(request, rows=rows)
+    return json(wire.Kept(rows=rows))
 
 
 async def export(hub: Hub, request: Request) -> Response:

@@ -22,6 +22,7 @@ from sottovoce.server.metrics import Metrics
 from sottovoce.server.problems import Problem, not_ready
 from sottovoce.server.store.base import Entry, Store, Tally, TaskRow
 from sottovoce.server.store.thread import StoreThread
+from sottovoce.server.web.actions import Actions
 from sottovoce.server.web.gain import gain_of, watched
 from sottovoce.server.web.history import History
 from sottovoce.server.web.retention import RETENTION_SECONDS, Retention
@@ -47,8 +48,9 @@ class Hub:
         self._count = functools.cache(self.metrics.reports.labels)
         self._learner, self.clock = learner, clock
         self._store, self._thread = store, StoreThread(store, self._committed, clock)
-        self._history, self._retention = History(self._thread, clock), Retention(self._thread, learner, clock)
-        self._key, self._admission_key, self._started = store.secret("tickets"), store.secret("admission"), clock()
+        self._history, self.actions = History(self._thread, clock), Actions(self._thread, clock)
+        self._retention = Retention(self._thread, learner, clock)
+        self._key, self._admission_key = store.secret("tickets"), store.secret("admission")
         self.tasks: dict[str, LiveTask] = {}
         for row in store.tasks():
             task = self._add(row, store.count(row.number))
@@ -71,6 +73,7 @@ class Hub:
             "forgetting": self._keep_forgetting(),
             "tidying": self._keep_tidy(),
             "history": self._history.keep(self._insist),
+            "actions": self.actions.keep(self._insist),
         }
         if self._store.shared:
             work["refreshing"] = self._keep_refreshing()
@@ -87,6 +90,7 @@ class Hub:
         await asyncio.gather(*self._work, return_exceptions=True)
         with contextlib.suppress(Problem):  # a disk that is full loses counts of refusals, and no report
             await self._history.write()
+            await self.actions.write()
         await self._thread.close()
 
     @property
@@ -233,7 +237,8 @@ class Hub:
 
     def _add(self, row: TaskRow, counts: tuple[int, int] = (0, 0)) -> LiveTask:
         signed = row.contract.extensions.get("admission") == "signed"
-        tokens = TokenDesk(self._admission_key, row.contract.id, self._started) if signed else None
+        admit = functools.partial(self._thread.run, self._store.admit, row.number)
+        tokens = TokenDesk(self._admission_key, row.contract.id, admit) if signed else None
         task = LiveTask(row, self._key, counts, tokens)
         self.tasks[task.contract.id] = task
         return task

@@ -15,6 +15,13 @@ if TYPE_CHECKING:
 ALWAYS = ("bad-request", "too-many-requests", "internal")
 """Problems that any route may answer with."""
 ADMIN = ("unauthorized", "forbidden")
+SCHEME = {
+    "type": "http",
+    "scheme": "bearer",
+    "description": "An admin token. Each operation names the role that it needs; `operate` is enough for all of them.",
+}
+RECORDED = ("not-ready",)
+"""What is written down before it is done is not done while the store cannot be written to."""
 BODY = ("too-large", "too-slow", "unsupported-type")
 REFERENCE = "#/components/schemas/{name}"
 OF_CONTRACT = "Contract.{name}"
@@ -37,7 +44,7 @@ def document(routes: "Sequence[Route]") -> dict[str, Any]:
             "description": "The server makes an offer, the user answers with a private report, the server learns.",
         },
         "paths": paths,
-        "components": {"schemas": components, "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
+        "components": {"schemas": components, "securitySchemes": {"token": SCHEME}},
     }
 
 
@@ -50,7 +57,7 @@ def _parameters(path: str) -> dict[str, Any]:
 
 def _operation(route: "Route", schema_of: dict[Any, Any]) -> dict[str, Any]:
     """One operation; answers have the format of the request where the request has a body that devices send."""
-    media = (route.media, MESSAGEPACK) if route.takes and not route.admin else (route.media,)
+    media = (route.media, MESSAGEPACK) if route.takes and not route.role else (route.media,)
     good = _content(media, schema_of[route.answer])
     found: dict[str, Any] = {
         "summary": route.summary,
@@ -59,13 +66,16 @@ def _operation(route: "Route", schema_of: dict[Any, Any]) -> dict[str, Any]:
     for status, meaning in route.others.items():
         found["responses"][str(status)] = {"description": meaning, **(good if status == 200 else {})}
     problems = ["not-found"] * ("{id}" in route.path) + [*route.problems, *(BODY if route.takes else ()), *ALWAYS]
-    found["responses"] |= _problems([*problems, *(ADMIN if route.admin else ())])
+    found["responses"] |= _problems([*problems, *(ADMIN if route.role else ()), *(RECORDED if route.action else ())])
     if route.takes:
         bodies = [schema_of[kind] for kind in route.takes]
         schema = bodies[0] if len(bodies) == 1 else {"oneOf": bodies}
         found["requestBody"] = {"required": True, **_content((JSON, MESSAGEPACK), schema)}
-    if route.admin:
-        found["security"] = [{"token": []}]
+    if route.query:
+        named = msgspec.json.schema(route.query)["$defs"][route.query.__name__]["properties"]
+        found["parameters"] = [{"name": name, "in": "query", "schema": schema} for name, schema in named.items()]
+    if route.role:
+        found["security"] = [{"token": [route.role]}]
     return found
 
 

@@ -14,6 +14,7 @@ from sottovoce.protocol.strict import Strict
 from sottovoce.report.describe import alarms, coefficients, costs, facts, range_of
 from sottovoce.report.learning import expected, is_learning
 from sottovoce.report.promotion import before_promotion
+from sottovoce.server.admins import Role
 from sottovoce.server.store.base import HOUR, Tally
 from sottovoce.server.web.task import LiveTask
 
@@ -35,6 +36,10 @@ class Line(Strict, frozen=True, kw_only=True):
 
 
 class Lines(Strict, frozen=True, kw_only=True):
+    token: str
+    """The name of the token that asks."""
+    role: Role
+    """What it allows."""
     tasks: list[Line]
 
 
@@ -95,6 +100,8 @@ class Overview(Strict, frozen=True, kw_only=True):
     expected: str
     """The prediction in words, beside where the task is now; empty where there is none."""
     history: list[Counted]
+    actions: list[wire.Action]
+    """The newest things that were done with the task, the newest first."""
     now: int
     """Seconds since 1970, by the server's clock."""
 
@@ -124,7 +131,7 @@ def line_of(task: LiveTask, now: float) -> Line:
     )
 
 
-def overview_of(task: LiveTask, history: Sequence[Tally], now: float) -> Overview:
+def overview_of(task: LiveTask, history: Sequence[Tally], actions: list[wire.Action], now: float) -> Overview:
     contract, learning = task.contract, learning_of(task.contract)
     summary = task.summary() if task.ready else None
     predicted = task.row.prediction
@@ -148,6 +155,7 @@ def overview_of(task: LiveTask, history: Sequence[Tally], now: float) -> Overvie
         prediction=prediction,
         expected=expected(prediction, task.reports) if prediction else "",
         history=_counted(history),
+        actions=actions,
         now=int(now),
     )
 

@@ -7,6 +7,7 @@ page can make a browser use it; and the policy below runs no script but the serv
 import datetime
 from importlib import resources
 
+import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -57,6 +58,8 @@ FILES = {
     "dom.js": SCRIPT,
 }
 """The files beside the page, and their types."""
+SHOWN_ACTIONS = 10
+"""The newest of a task."""
 
 
 def file(name: str, media: str) -> Handler:
@@ -71,12 +74,23 @@ def file(name: str, media: str) -> Handler:
 
 async def lines(hub: Hub, request: Request) -> Response:
     now = hub.clock()
-    return json(Lines(tasks=[line_of(task, now) for task in hub.tasks.values()]))
+    admin = request.scope["admin"]
+    tasks = [line_of(task, now) for task in hub.tasks.values()]
+    return json(Lines(token=admin.name, role=admin.role, tasks=tasks))
 
 
 async def overview(hub: Hub, request: Request) -> Response:
     task = task_of(hub, request)
-    return json(overview_of(task, await hub.history(task), hub.clock()))
+    done = await hub.actions.newest(wire.WantedActions(task=task.contract.id, most=SHOWN_ACTIONS))
+    return json(overview_of(task, await hub.history(task), done, hub.clock()))
+
+
+async def actions(hub: Hub, request: Request) -> Response:
+    try:
+        wanted = msgspec.convert(dict(request.query_params), wire.WantedActions, strict=False)
+    except msgspec.ValidationError as error:
+        raise Problem("bad-request", f"the parameters are not valid: {error}") from error
+    return json(wire.Actions(actions=await hub.actions.newest(wanted)))
 
 
 async def predict(hub: Hub, request: Request) -> Response:

@@ -3,7 +3,7 @@
 A new route is a function of (hub, request) and an entry here.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from starlette.requests import Request
@@ -12,7 +12,9 @@ from starlette.responses import Response
 from sottovoce.catalogue.task_file import TaskFile
 from sottovoce.protocol import wire
 from sottovoce.protocol.contract import Contract
+from sottovoce.server.admins import Role
 from sottovoce.server.web import handlers, overview, pages
+from sottovoce.server.web.actions import About, of_path
 from sottovoce.server.web.hub import Hub
 from sottovoce.server.web.messages import JSON, json
 from sottovoce.server.web.openapi import document
@@ -29,8 +31,14 @@ class Route(NamedTuple):
     """The types of the request's body: one of them."""
     problems: tuple[str, ...] = ()
     """Besides those that any route may have."""
-    admin: bool = False
-    """Does it need the token?"""
+    role: Role | None = None
+    """What an admin token must allow to use it; None where everybody may."""
+    action: str = ""
+    """What the log of actions calls it; empty where it is not written down."""
+    about: Callable[[Request], About] = of_path
+    """What the log says of the request before anything is done."""
+    query: type | None = None
+    """The type of its parameters after the question mark."""
     status: int = 200
     others: Mapping[int, str] = {}
     """Other statuses without a problem, and what they mean."""
@@ -63,34 +71,40 @@ ROUTES = (
     Route("GET", f"{TASK}/statement", handlers.statement, "What the task promises, in words: a page", str,
           media="text/html"),
     # for the team
-    Route("GET", "/v1/tasks", handlers.tasks, "All tasks", wire.TaskList, admin=True),
-    Route("POST", "/v1/tasks", handlers.create, "Create a task", wire.TaskStatus, takes=(TaskFile,), admin=True,
-          problems=("contract-differs", "bad-task"), status=201, others={200: "This very task exists"}),
-    Route("POST", f"{TASK}/pause", handlers.pause, "Take no reports for a while", wire.TaskStatus, admin=True),
-    Route("POST", f"{TASK}/resume", handlers.resume, "Take reports again", wire.TaskStatus, admin=True),
-    Route("POST", f"{TASK}/promote", handlers.promote, "Let an apprentice choose", wire.TaskStatus, admin=True),
+    Route("GET", "/v1/tasks", handlers.tasks, "All tasks", wire.TaskList, role="read"),
+    Route("POST", "/v1/tasks", handlers.create, "Create a task", wire.TaskStatus, takes=(TaskFile,), role="operate",
+          action="create", about=handlers.creation_about, problems=("contract-differs", "bad-task"), status=201,
+          others={200: "This very task exists"}),
+    Route("POST", f"{TASK}/pause", handlers.pause, "Take no reports for a while", wire.TaskStatus, role="operate",
+          action="pause"),
+    Route("POST", f"{TASK}/resume", handlers.resume, "Take reports again", wire.TaskStatus, role="operate",
+          action="resume"),
+    Route("POST", f"{TASK}/promote", handlers.promote, "Let an apprentice choose", wire.TaskStatus, role="operate",
+          action="promote"),
     Route("POST", f"{TASK}/rollback", handlers.roll_back, "Learn no more from what came after so many reports",
-          wire.TaskStatus, takes=(wire.Rollback,), admin=True, problems=("not-ready",),
-          others={202: "It has begun; the summary says the rest"}),
+          wire.TaskStatus, takes=(wire.Rollback,), role="operate", action="rollback", about=handlers.rollback_about,
+          problems=("not-ready",), others={202: "It has begun; the summary says the rest"}),
     Route("GET", f"{TASK}/snapshots", handlers.snapshots, "The states that it can be rolled back to at once",
-          wire.SnapshotList, admin=True, problems=("not-ready",)),
+          wire.SnapshotList, role="read", problems=("not-ready",)),
     Route("POST", f"{TASK}/warm", handlers.warm, "Consented data, in the clear, before the first report", wire.Kept,
-          takes=(wire.WarmRows,), admin=True, problems=("wrong-kind", "too-late", "not-ready")),
+          takes=(wire.WarmRows,), role="operate", action="warm", problems=("wrong-kind", "too-late")),
     Route("GET", f"{TASK}/admission-key", handlers.admission_key, "What the app signs admission tokens with",
-          wire.AdmissionKey, admin=True, problems=("wrong-kind",)),
-    Route("GET", f"{TASK}/export", handlers.export, "The contract and the journal, a line each", str, admin=True,
-          media=handlers.LINES),
+          wire.AdmissionKey, role="operate", action="admission-key", problems=("wrong-kind",)),
+    Route("GET", f"{TASK}/export", handlers.export, "The contract and the journal, a line each", str, role="operate",
+          action="export", media=handlers.LINES),
     Route("POST", f"{TASK}/prediction", pages.predict, "What is expected of it, before its first report",
-          wire.Prediction, takes=(wire.Prediction,), admin=True, problems=("too-late",)),
+          wire.Prediction, takes=(wire.Prediction,), role="operate", action="predict", problems=("too-late",)),
+    Route("GET", "/v1/actions", pages.actions, "What was done and refused, by whom; the newest first", wire.Actions,
+          query=wire.WantedActions, role="read"),
     # for the dashboard
     Route("GET", "/dashboard", pages.file("index.html", pages.HTML), "The dashboard", str, media=pages.HTML),
     *(Route("GET", f"/dashboard/{name}", pages.file(name, media), "A file of the dashboard", str, media=media)
       for name, media in pages.FILES.items()),
-    Route("GET", "/v1/overview", pages.lines, "A line for each task", overview.Lines, admin=True),
+    Route("GET", "/v1/overview", pages.lines, "A line for each task", overview.Lines, role="read"),
     Route("GET", f"{TASK}/overview", pages.overview, "All that the dashboard shows of a task", overview.Overview,
-          admin=True),
+          role="read"),
     Route("POST", "/v1/check", pages.check, "Check a task file in TOML; nothing is created", overview.Checked,
-          takes=(overview.TaskText,), admin=True, problems=("bad-task",)),
+          takes=(overview.TaskText,), role="read", problems=("bad-task",)),
     # for operators
     Route("GET", "/openapi.json", openapi, "This document", dict),
     Route("GET", "/healthz", handlers.alive, "The process runs", handlers.Alive),

@@ -118,21 +118,27 @@ class LiveTask:
         return self.published.model
 
     def permits(self, commitments: Sequence[str], now: float) -> wire.Permits:
-        if not isinstance(self.contract.offers, ByModel):
-            raise Problem("wrong-kind", "this task hands out tickets: POST to offers")
-        expires = self._expires(now)
-        issued = [self._permits.issue(one, expires) for one in committed(commitments)]
+        asked, expires = self.check(commitments, now, permits=True), self._expires(now)
+        issued = [self._permits.issue(one, expires) for one in asked]
         return wire.Permits(permits=[wire.Permit(permit=permit, expires=expires) for permit in issued])
 
     def offers(self, commitments: Sequence[str], now: float) -> wire.Offers:
         """Tickets; or none and the recommendation."""
-        if isinstance(self.contract.offers, ByModel):
-            raise Problem("wrong-kind", "this task has a model for everybody: GET model")
-        published = self.published
+        asked, published = self.check(commitments, now, permits=False), self.published
         if published.done:
             return wire.Offers(offers=[], done=True, recommendation=published.recommendation)
         expires = self._expires(now)
-        return wire.Offers(offers=[self._offer(published, one, expires) for one in committed(commitments)])
+        return wire.Offers(offers=[self._offer(published, one, expires) for one in asked])
+
+    def check(self, commitments: Sequence[str], now: float, *, permits: bool) -> list[bytes]:
+        """What permits, or tickets, are asked for with; a problem where there are none to be had."""
+        if permits and not isinstance(self.contract.offers, ByModel):
+            raise Problem("wrong-kind", "this task hands out tickets: POST to offers")
+        if not permits and isinstance(self.contract.offers, ByModel):
+            raise Problem("wrong-kind", "this task has a model for everybody: GET model")
+        if permits or not self.published.done:
+            self._expires(now)
+        return committed(commitments)
 
     def _expires(self, now: float) -> int:
         """When a permit that is issued now ends; none is issued while no reports are wanted."""

@@ -51,6 +51,14 @@ CREATE TABLE gaps (
   PRIMARY KEY (task, after_seq)
 );
 CREATE TABLE unread (task integer NOT NULL, seq bigint NOT NULL, error text NOT NULL, PRIMARY KEY (task, seq));
+CREATE TABLE actions (
+  number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, time bigint NOT NULL, token text NOT NULL, role text NOT NULL,
+  action text NOT NULL, task text NOT NULL, detail bytea NOT NULL, status integer NOT NULL, address text NOT NULL
+);
+CREATE INDEX actions_of_task ON actions (task, number);
+CREATE TABLE admitted (
+  expires bigint NOT NULL, task integer NOT NULL, id bytea NOT NULL, PRIMARY KEY (expires, task, id)
+);
 CREATE TABLE news (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, task integer NOT NULL, body bytea NOT NULL);
 CREATE TABLE wishes (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, body bytea NOT NULL);
 """

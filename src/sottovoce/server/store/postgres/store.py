@@ -16,6 +16,7 @@ from psycopg.errors import LockNotAvailable
 
 from sottovoce.server.store.base import (
     DAY_HOURS,
+    Action,
     Deposed,
     Entry,
     Gap,
@@ -30,6 +31,7 @@ from sottovoce.server.store.base import (
     Unread,
 )
 from sottovoce.server.store.faults import telling_faults
+from sottovoce.server.store.postgres import actions
 from sottovoce.server.store.postgres.connecting import passing, pool
 from sottovoce.server.store.postgres.migrating import prepare
 from sottovoce.server.store.postgres.schema import APPEND, NEXT, ORDER, PLACES
@@ -148,6 +150,16 @@ class PostgresStore:
         with self._transaction() as run:
             run(f"INSERT INTO history {days} GROUP BY 1, 2, 3 {ADD}", (hourly,))
             run(f"DELETE FROM history WHERE {single} OR hour < %s", (hourly, first))
+            actions.forget_actions(run, first)
+
+    def record(self, action: Action) -> int:
+        return actions.record(self._run, action)
+
+    def amend(self, number: int, status: int, detail: bytes) -> None:
+        actions.amend(self._run, number, status, detail)
+
+    def admit(self, task: int, id: bytes, expires: int, now: int) -> bool:
+        return actions.admit(self._run, task, id, expires, now)
 
     def tidy(self) -> None:
         """PostgreSQL does so by itself."""
@@ -272,6 +284,9 @@ class PostgresStore:
         both = f"SELECT task, hour, verdict, reports FROM history UNION ALL {new}"
         wanted = f"SELECT task, hour, verdict, sum(reports)::bigint FROM ({both}) AS both_ WHERE task = %s"
         return [Tally._make(row) for row in self._run(f"{wanted} GROUP BY 1, 2, 3 ORDER BY hour, verdict", (task,))]
+
+    def actions(self, task: str, before: int, most: int) -> list[Action]:
+        return actions.actions(self._run, task, before, most)
 
     def oldest(self, task: int) -> int | None:
         row = self._run("SELECT day FROM journal WHERE task = %s ORDER BY seq LIMIT 1", (task,))
