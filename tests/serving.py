@@ -168,9 +168,10 @@ class Server:
         proxies: int = 0,
         tokens: Path | None = None,
         store: str = "",
+        environment: Mapping[str, str] = {},
     ) -> None:
         self.folder, self.port, self.log = folder, free_port(), folder / "stderr"
-        self._environment = os.environ | {"SOTTOVOCE_ADMIN_TOKEN": token, "SOTTOVOCE_STORE": store}
+        self._environment = os.environ | {"SOTTOVOCE_ADMIN_TOKEN": token, "SOTTOVOCE_STORE": store} | environment
         self._command = [sys.executable, "-m", "sottovoce", "serve", "--data", str(folder)]
         self._command += ["--port", str(self.port), "--rate", str(rate), "--proxies", str(proxies)]
         self._command += ["--tokens", str(tokens)] if tokens else []

@@ -17,7 +17,7 @@ import msgspec
 import pytest
 
 from catalogue import made_up_ratings
-from manual import FOLLOWED, OWN_TEST, PAGES, ROOT, Block, assert_alike, blocks, listed
+from manual import FOLLOWED, OPERATED, OWN_TEST, PAGES, ROOT, Block, assert_alike, blocks, listed
 from sottovoce.cli import main
 from sottovoce.lab.study.cells import Cell
 
@@ -78,7 +78,7 @@ MADE = {
 """Commands around the tests, not in them: they install this package, or run all tests. Beside each where it is done."""
 
 
-ALONE = [page for page in PAGES if page.relative_to(ROOT).as_posix() not in FOLLOWED]
+ALONE = [page for page in PAGES if page.relative_to(ROOT).as_posix() not in {*FOLLOWED, *OPERATED}]
 """The pages whose commands need no server."""
 
 

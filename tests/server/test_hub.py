@@ -187,6 +187,7 @@ class Idle:
     """A learner that runs and does nothing."""
 
     running = leads = True
+    pid = 0
 
     def wake(self) -> None: ...
 
@@ -331,5 +332,36 @@ def test_a_task_that_is_set_aside_and_what_could_not_be_read_are_seen(tmp_path: 
             assert (await answered(application, "/readyz"))[0] == 503
             await hub._told(News(task=failing.number))  # a fault is over, and it was tried again
             assert await answered(application, "/readyz") == (200, b'{"ready":true,"set_aside":[]}')
+
+    asyncio.run(scene())
+
+
+def test_the_metrics_say_how_far_the_learner_is_and_when_it_was_last_heard(tmp_path: Path):
+    store, now = Watched(tmp_path), [1000.0]
+    row, paused = created(store), created(store, id="paused")
+    store.change(paused.number, "live", True)
+    for one in (row, paused):
+        store.publish(one.number, Publication(0, "", msgspec.msgpack.encode(Published()), b"", 0), now=0, closed=0)
+    store.append([report(n) for n in range(7)])
+
+    async def scene() -> None:
+        async with Hub(store, Idle(), lambda: now[0]) as hub:
+            page = hub.metrics_page().decode()
+            assert "sottovoce_ready 1.0" in page
+            assert 'sottovoce_behind{task="arms"} 7.0' in page
+            assert 'sottovoce_open{task="arms"} 1.0' in page
+            assert 'sottovoce_open{task="paused"} 0.0' in page
+            assert "\nprocess_resident_memory_bytes " in page
+            assert "sottovoce_learner_process" not in page  # it has no process
+            await hub._told(News(task=row.number, learned=4, unread=1))
+            now[0] += 90
+            page = hub.metrics_page().decode()
+            assert "sottovoce_learner_silent_seconds 90.0" in page
+            assert 'sottovoce_behind{task="arms"} 2.0' in page
+            await hub._told(News(task=0, faulty=True))
+            page = hub.metrics_page().decode()
+            assert "sottovoce_ready 0.0" in page
+            assert "sottovoce_learner_running 1.0" in page
+            assert "sottovoce_learner_leads 1.0" in page
 
     asyncio.run(scene())

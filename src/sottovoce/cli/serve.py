@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from sottovoce.protocol.errors import ConfigurationError
+from sottovoce.server.tracing import Level
 
 
 def serve(
@@ -35,6 +36,14 @@ def serve(
         Path | None,
         typer.Option(help="File of admin tokens; `sottovoce token new` makes them. Read again when it changes."),
     ] = None,
+    trace: Annotated[
+        Level | None,
+        typer.Option(
+            help="Spans for OpenTelemetry: of groups of reports, or all, also of single requests. The default is "
+            "groups where OTEL_EXPORTER_OTLP_ENDPOINT is set, else off.",
+            envvar="SOTTOVOCE_TRACE",
+        ),
+    ] = None,
 ) -> None:
     """Run the server: offers out, private reports in, learning beside.
 
@@ -46,7 +55,8 @@ def serve(
 
     admins = Admins(secret("SOTTOVOCE_ADMIN_TOKEN"), tokens)
     address = store or secret("SOTTOVOCE_STORE") or str(data)
-    run(address, data, host=host, port=free_port(host, port), admins=admins, rate=rate, proxies=proxies)
+    port = free_port(host, port)
+    run(address, data, host=host, port=port, admins=admins, rate=rate, proxies=proxies, trace=trace)
 
 
 def free_port(host: str, port: int) -> int:

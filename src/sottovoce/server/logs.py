@@ -35,8 +35,9 @@ def log(event: str, level: int = logging.INFO, *, failure: bool = False, **field
     LOG.log(level, event, extra={"fields": fields}, exc_info=failure)
 
 
-def to_stderr() -> None:
-    handler = logging.StreamHandler(sys.stderr)
+def to_stderr(name: str = LOG.name, level: int = logging.INFO) -> None:
+    """Write what this logger says, from this level on."""
+    handler, logger = logging.StreamHandler(sys.stderr), logging.getLogger(name)
     handler.setFormatter(JsonLines())
-    LOG.handlers[:], LOG.propagate = [handler], False
-    LOG.setLevel(logging.INFO)
+    logger.handlers[:], logger.propagate = [handler], False
+    logger.setLevel(level)

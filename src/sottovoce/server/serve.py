@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import gc
 import logging
+import os
 import signal
 import sys
 from pathlib import Path
@@ -19,6 +20,7 @@ from sottovoce.server.coordination import learner_of
 from sottovoce.server.coordination.pipes import only_one
 from sottovoce.server.logs import log, to_stderr
 from sottovoce.server.store import is_shared, open_store
+from sottovoce.server.tracing import VARIABLE, Level, Tracing, tracing_of
 from sottovoce.server.web.app import Application
 from sottovoce.server.web.hub import Hub
 
@@ -29,20 +31,35 @@ SWITCH_SECONDS = 0.0005
 as long, which is longer than the disk takes."""
 
 
-def serve(address: str, folder: Path, *, host: str, port: int, admins: Admins, rate: float, proxies: int) -> None:
+def serve(
+    address: str,
+    folder: Path,
+    *,
+    host: str,
+    port: int,
+    admins: Admins,
+    rate: float,
+    proxies: int,
+    trace: Level | None = None,
+) -> None:
     """Listen until told to stop (SIGTERM or SIGINT); then write what waits and end."""
     to_stderr()
-    with contextlib.nullcontext() if is_shared(address) else only_one("server", folder, wait=False):
-        uvloop.run(_serve(address, folder, host, port, admins, rate, proxies))
+    if trace:
+        os.environ[VARIABLE] = trace  # for the learner's process too
+    alone = contextlib.nullcontext() if is_shared(address) else only_one("server", folder, wait=False)
+    with alone, contextlib.closing(tracing_of(trace)) as tracing:
+        uvloop.run(_serve(address, folder, host, port, admins, rate, proxies, tracing))
 
 
-async def _serve(address: str, folder: Path, host: str, port: int, admins: Admins, rate: float, proxies: int) -> None:
+async def _serve(
+    address: str, folder: Path, host: str, port: int, admins: Admins, rate: float, proxies: int, tracing: Tracing
+) -> None:
     stop, most = asyncio.Event(), room()
     for name in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(name, stop.set)
     asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, admins.look)
     store = open_store(address)
-    async with Hub(store, learner_of(store, address, folder)) as hub:
+    async with Hub(store, learner_of(store, address, folder), tracing=tracing) as hub:
         server = Server(
             Application(hub, admins, rate, proxies),
             host,

@@ -51,6 +51,11 @@ class ChildLearner:
     def running(self) -> bool:
         return self._process is not None and self._process.returncode is None
 
+    @property
+    def pid(self) -> int:
+        """Of its process; 0 while none runs."""
+        return self._process.pid if self._process and self.running else 0
+
     def wake(self) -> None:
         """There is something new in the store."""
         if not self._waking:

@@ -35,6 +35,7 @@ from sottovoce.server.store.base import (
     TaskRow,
     open_seconds,
 )
+from sottovoce.server.tracing import OFF, VARIABLE, Tracing, tracing_of
 
 if TYPE_CHECKING:
     from sottovoce.server.learn.folding import Fold
@@ -61,8 +62,8 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
 class Folds:
     """All tasks of one store, carried forward. A task that nobody reports to is left in the store."""
 
-    def __init__(self, store: Store, clock: Callable[[], float] = time.time) -> None:
-        self._store, self._clock = store, clock
+    def __init__(self, store: Store, clock: Callable[[], float] = time.time, tracing: Tracing = OFF) -> None:
+        self._store, self._clock, self._tracing = store, clock, tracing
         self._tasks: dict[int, TaskRow] = {}
         self._folds: dict[int, Fold] = {}
         self._broken: set[int] = set()
@@ -124,8 +125,9 @@ class Folds:
     def _advance(self, number: int, entries: list[Entry]) -> News:
         fold = self._fold(number)
         before = fold.alarm.raised
-        for publication in fold.advance(entries):
-            self._publish(number, publication)
+        with self._tracing.fold(number, len(entries)):
+            for publication in fold.advance(entries):
+                self._publish(number, publication)
         if fold.alarm.raised and not before:
             log("the newest reports cannot come from honest people alone", logging.WARNING, task=number)
         if fold.unread:
@@ -193,7 +195,8 @@ class Folds:
 
     def _publish(self, number: int, publication: Publication) -> None:
         now = int(self._clock())
-        self._store.publish(number, publication, now, now - open_seconds(self._folds[number].contract))
+        with self._tracing.publish(number, publication.learned):
+            self._store.publish(number, publication, now, now - open_seconds(self._folds[number].contract))
 
     def _keep(self, number: int, *, now: bool = False) -> None:
         if now or time.monotonic() - self._saved.get(number, 0.0) > SNAPSHOT_SECONDS:
@@ -239,8 +242,9 @@ def main(folder: Path) -> None:
         store = end.enter_context(contextlib.closing(open_store(address)))
         web = web_side_of(store, own)
         rehearsal = Rehearsal(store, folder)
+        tracing = end.enter_context(contextlib.closing(tracing_of(os.environ.get(VARIABLE))))
         while (wanted := web.stand_by(rehearsal)) is not None:
-            learn(store, folder, web, wanted)
+            learn(store, folder, web, wanted, tracing)
             web.retire()
 
 
@@ -277,7 +281,7 @@ class Rehearsal:
             fold.publish()
 
 
-def learn(store: Store, folder: Path, web: WebSide, wanted: list[Wish] | None) -> None:
+def learn(store: Store, folder: Path, web: WebSide, wanted: list[Wish] | None, tracing: Tracing) -> None:
     """Until the web process is gone, or another learner was elected."""
     import jax
 
@@ -285,7 +289,7 @@ def learn(store: Store, folder: Path, web: WebSide, wanted: list[Wish] | None) -
 
     compiled.keep_in(folder / "compiled")
     with jax.enable_x64(True), contextlib.suppress(Deposed):
-        learning, faults, room = Folds(store), 0, compiled.Room()
+        learning, faults, room = Folds(store, tracing=tracing), 0, compiled.Room()
         while wanted is not None:
             start = time.monotonic()
             try:
@@ -295,7 +299,7 @@ def learn(store: Store, folder: Path, web: WebSide, wanted: list[Wish] | None) -
                 if not faults:
                     log("the learner waits for a fault to be over", logging.ERROR, failure=True)
                 faults += 1
-                learning, news = Folds(store), [News(task=0, faulty=True)]  # again, from what was kept
+                learning, news = Folds(store, tracing=tracing), [News(task=0, faulty=True)]  # again, from what was kept
             if not web.tell(news):
                 break
             if faults:

@@ -11,6 +11,7 @@ from starlette.types import Receive, Scope, Send
 from sottovoce.server.admins import Admin, Admins, Role
 from sottovoce.server.logs import log
 from sottovoce.server.problems import Problem
+from sottovoce.server.tracing import UNTOLD
 from sottovoce.server.web.actions import entry_of
 from sottovoce.server.web.admission import Admission
 from sottovoce.server.web.hub import Hub
@@ -36,7 +37,10 @@ class Application:
         pattern, scope["path_params"] = pattern_of(scope["path"])
         methods = BY_PATH.get(pattern, {})
         request, origins = Request(scope, receive), self._origins(methods, scope["path_params"].get("id", ""))
-        answer = await self._answer(pattern, methods, request, origins)
+        route = methods.get(request.method)
+        with self._hub.tracing.request(request.method, pattern, team=bool(route.role)) if route else UNTOLD as told:
+            answer = await self._answer(pattern, methods, request, origins)
+            told(answer.status_code)
         if origins:
             answer.headers.update(sharing(request, origins, methods))
         self._count(pattern if methods else "none", answer.status_code).inc()

@@ -22,13 +22,14 @@ from sottovoce.server.metrics import Metrics
 from sottovoce.server.problems import Problem, not_ready
 from sottovoce.server.store.base import Entry, Store, Tally, TaskRow
 from sottovoce.server.store.thread import StoreThread
+from sottovoce.server.tracing import OFF, Tracing
 from sottovoce.server.web.actions import Actions
-from sottovoce.server.web.gain import gain_of, watched
 from sottovoce.server.web.history import History
 from sottovoce.server.web.retention import RETENTION_SECONDS, Retention
 from sottovoce.server.web.snapshots import check_count, listed
 from sottovoce.server.web.task import LiveTask
 from sottovoce.server.web.tokens import TokenDesk
+from sottovoce.server.web.watching import tell_tasks
 
 TIDY_SECONDS = 0.25
 """How often the store tidies up; its write-ahead log stays some megabytes long."""
@@ -43,8 +44,10 @@ PREPARING_SECONDS = 60.0
 class Hub:
     """One store, served by one process for as long as the context lasts."""
 
-    def __init__(self, store: Store, learner: ChildLearner, clock: Callable[[], float] = time.time) -> None:
-        self.metrics = Metrics()
+    def __init__(
+        self, store: Store, learner: ChildLearner, clock: Callable[[], float] = time.time, tracing: Tracing = OFF
+    ) -> None:
+        self.metrics, self.tracing = Metrics(), tracing
         self._count = functools.cache(self.metrics.reports.labels)
         self._learner, self.clock = learner, clock
         self._store, self._thread = store, StoreThread(store, self._committed, clock)
@@ -60,7 +63,9 @@ class Hub:
         self._work: list[asyncio.Task] = []
         self._failing: set[str] = set()
         """Background work that failed and is tried again."""
-        self._learner_waits = False
+        self._learner_waits, self._heard = False, clock()
+        """Does the learner wait for a fault to be over, and when did it last say something?"""
+        self.metrics.watch_learner(lambda: learner.pid)
         self._bases: asyncio.Queue[News] = asyncio.Queue()
         """Up to where reports may be forgotten."""
 
@@ -215,25 +220,18 @@ class Hub:
 
     def metrics_page(self) -> bytes:
         self.metrics.waiting.set(self._thread.waiting)
-        self.metrics.leads.set(self._learner.leads)
         self.metrics.faulty.set(self._thread.faulty or self._learner_waits)
-        for id, task in self.tasks.items():
-            self.metrics.journalled.labels(id).set(task.reports + task.warm)
-            self.metrics.learned.labels(id).set(task.news.learned)
-            self.metrics.published.labels(id).set(task.news.published)
-            self.metrics.changes.labels(id).set(task.published.changes if task.ready else 0)
-            self.metrics.left_out.labels(id).set(task.news.left_out)
-            for of, value in watched(gain_of(task.contract, task.published) if task.ready else None):
-                self.metrics.gain.labels(id, of).set(value)
-            self.metrics.unread.labels(id).set(task.news.unread)
-            self.metrics.suspicious.labels(id).set(task.news.suspicious)
-            self.metrics.discarding.labels(id).set(task.balance.discarding)
-            self.metrics.set_aside.labels(id).set(task.broken)
+        self.metrics.ready.set(not self.trouble)
+        self.metrics.running.set(self._learner.running)
+        self.metrics.leads.set(self._learner.leads)
+        self.metrics.silent.set(self.clock() - self._heard)
+        tell_tasks(self.metrics, self.tasks, self.clock())
         return self.metrics.page()
 
     def _committed(self, reports: int, seconds: float) -> None:
         self.metrics.commit.observe(seconds)
         self.metrics.group.observe(reports)
+        self.tracing.commit(reports, seconds)
 
     def _add(self, row: TaskRow, counts: tuple[int, int] = (0, 0)) -> LiveTask:
         signed = row.contract.extensions.get("admission") == "signed"
@@ -247,7 +245,7 @@ class Hub:
 
     async def _told(self, news: News) -> None:
         """Serve what the learner has published; let what it has kept a base of be forgotten."""
-        self._learner_waits = news.faulty
+        self._learner_waits, self._heard = news.faulty, self.clock()
         if news.task:
             await self._insist("news", self._heed, news)
 

@@ -121,12 +121,11 @@ class Checked(Strict, frozen=True, kw_only=True):
 
 
 def line_of(task: LiveTask, now: float) -> Line:
-    dealt_with = task.news.learned + task.news.unread + task.news.left_out
     return Line(
         status=task.status(now),
         title=task.contract.title,
         reports=task.reports,
-        behind=max(0, task.reports + task.warm - dealt_with),
+        behind=task.behind,
         alarms=len(list(alarms(task.summary()))) if task.ready else int(task.broken),
     )
 

@@ -188,6 +188,12 @@ class LiveTask:
         domain, day = self._mechanisms[0].domain, int(now) // DAY
         return [warm_report(self.row.number, domain, row, contexts, day) for row in rows]
 
+    @property
+    def behind(self) -> int:
+        """Reports and rows that the learner has not come to yet."""
+        dealt_with = self.news.learned + self.news.unread + self.news.left_out
+        return max(0, self.reports + self.warm - dealt_with)
+
     # --- what was learned --------------------------------------------------------------------------------------------
 
     def summary(self) -> wire.Summary:
