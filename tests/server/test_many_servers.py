@@ -6,6 +6,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psycopg
@@ -95,6 +96,14 @@ def test_a_database_that_does_not_answer_means_come_back_and_everything_goes_on_
 def store(postgres: Postgres) -> Iterator[PostgresStore]:
     with contextlib.closing(PostgresStore(postgres.new())) as store:
         yield store
+
+
+def test_servers_that_start_at_once_on_an_empty_database_make_its_tables_once(postgres: Postgres):
+    for _ in range(5):
+        address = postgres.new()
+        with ThreadPoolExecutor(8) as threads:
+            for store in threads.map(PostgresStore, [address] * 8):
+                store.close()
 
 
 def test_a_report_that_was_committed_late_comes_later_and_is_not_passed_over(store: PostgresStore):

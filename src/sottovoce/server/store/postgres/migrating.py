@@ -14,6 +14,8 @@ from sottovoce.server.store.postgres.schema import MIGRATIONS
 
 NOTHING = Format(0, 0)
 ALONE = "SELECT pg_advisory_xact_lock(hashtext('sottovoce'))"
+MADE = "SELECT FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'format'"
+"""Is read from the table itself. `to_regclass` may answer from a cache that is older than the wait for the lock."""
 
 
 def prepare(connection: Connection, address: str) -> None:
@@ -48,7 +50,7 @@ def migrate(address: str) -> None:
 
 
 def format_of(connection: Connection) -> Format:
-    if connection.execute("SELECT to_regclass('format')").fetchone() == (None,):
+    if connection.execute(MADE).fetchone() is None:
         return NOTHING
     return Format._make(connection.execute("SELECT number, oldest FROM format").fetchone() or NOTHING)
 
