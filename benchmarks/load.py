@@ -1,10 +1,11 @@
 """A load generator for HTTP on loopback: as fast as the connections allow, or at a steady rate."""
 
 import asyncio
+import itertools
 import json
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 CONNECTIONS = 64
 
@@ -52,21 +53,21 @@ class Connection(asyncio.Protocol):
         self.advance()
 
 
-async def _load(port: int, source: Source) -> tuple[list[float], float]:
+async def _load(ports: Sequence[int], source: Source) -> tuple[list[float], float]:
     seconds: list[float] = []
     loop, start = asyncio.get_running_loop(), time.perf_counter()
     made = [
         await loop.create_connection(lambda: Connection(source, seconds, deque()), "127.0.0.1", port)
-        for _ in range(CONNECTIONS)
+        for _, port in zip(range(CONNECTIONS), itertools.cycle(ports), strict=False)
     ]
     await asyncio.gather(*(connection.over for _, connection in made))
     return seconds, time.perf_counter() - start
 
 
-def closed_loop(port: int, requests: list[bytes]) -> float:
-    """Requests a second, as fast as the connections allow."""
+def closed_loop(port: int | Sequence[int], requests: list[bytes]) -> float:
+    """Requests a second, as fast as the connections allow, which are spread over the ports."""
     turn = iter(requests)
-    seconds, total = asyncio.run(_load(port, lambda: (0.0, next(turn, None))))
+    seconds, total = asyncio.run(_load([port] if isinstance(port, int) else port, lambda: (0.0, next(turn, None))))
     return len(seconds) / total
 
 

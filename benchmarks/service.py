@@ -34,7 +34,8 @@ from sottovoce.protocol.codec import from_text, to_text
 from sottovoce.protocol.contract import DAY
 from sottovoce.protocol.permits import NONCE_BYTES, coin_of, commitment_of, report_id
 from sottovoce.server.store.base import Journalled
-from sottovoce.server.store.sqlite import INSERT, JOURNAL, ROW
+from sottovoce.server.store.sqlite import INSERT, ROW
+from sottovoce.server.store.sqlite_migrations import JOURNAL
 from sottovoce.server.web.permits import PermitOffice
 
 LOAD = 10_000
@@ -83,7 +84,8 @@ def bare_sqlite(folder: Path, requests: list[bytes], version: str) -> float:
     connection = sqlite3.connect(path, isolation_level=None)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")
-    connection.executescript(JOURNAL)
+    for statement in (statement for migration in JOURNAL for statement in migration.statements):
+        connection.execute(statement)
     insert = INSERT.format(ROW)
     start = time.perf_counter()
     for batch in rows:

@@ -33,8 +33,8 @@ TASK: dict[str, Any] = {
 class Target:
     """A running server and its task."""
 
-    def __init__(self, folder: Path, port: int, pid: int) -> None:
-        self.folder, self.port, self.pid = folder, port, pid
+    def __init__(self, folder: Path, port: int, pid: int, store: str = "") -> None:
+        self.folder, self.port, self.pid, self.store = folder, port, pid, store or str(folder)
 
     def call(self, method: str, path: str, body: object = None) -> dict:
         headers = {"content-type": "application/json", "authorization": f"Bearer {TOKEN}"}
@@ -51,7 +51,7 @@ class Target:
 
     def permits(self) -> PermitOffice:
         """One that issues what the server does: it has the server's key."""
-        with contextlib.closing(open_store(self.folder)) as store:
+        with contextlib.closing(open_store(self.store)) as store:
             return PermitOffice(store.secret("tickets"), self.call("GET", "/v1/tasks/bench")["digest"])
 
     def memory(self) -> dict[str, float]:
@@ -61,14 +61,15 @@ class Target:
 
 
 @contextlib.contextmanager
-def running() -> Iterator[Target]:
+def running(store: str = "") -> Iterator[Target]:
+    """A server on the store at this address; on SQLite if there is none."""
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "sottovoce", "serve", "--port", "0", "--rate", "0", "--data", folder]
-        environment = os.environ | {"SOTTOVOCE_ADMIN_TOKEN": TOKEN}
+        environment = os.environ | {"SOTTOVOCE_ADMIN_TOKEN": TOKEN, "SOTTOVOCE_STORE": store}
         process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
         assert process.stderr is not None
         address = json.loads(process.stderr.readline())["address"]
-        target = Target(Path(folder), int(address.rsplit(":", 1)[1]), process.pid)
+        target = Target(Path(folder), int(address.rsplit(":", 1)[1]), process.pid, store)
         try:
             for _ in range(200):
                 with contextlib.suppress(OSError):

@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 import pytest
@@ -219,6 +219,35 @@ async def answered(application: Application, path: str) -> tuple[int, bytes]:
     scope = {"type": "http", "method": "GET", "path": path, "headers": [], "client": None, "query_string": b""}
     await application(scope, receive, send)
     return sent[0]["status"], sent[1]["body"]
+
+
+class Slow(SqliteStore):
+    """Takes its time to tidy up, and tells when it does so and when it is closed."""
+
+    told: ClassVar[list[str]] = []
+
+    def tidy(self):
+        self.told.append("tidies")
+        time.sleep(0.3)
+        self.told.append("has tidied")
+        super().tidy()
+
+    def clone(self):
+        return Slow(self._folder)
+
+    def close(self):
+        super().close()
+        self.told.append("closed")
+
+
+def test_the_connection_that_tidies_up_is_closed_when_it_has_done_so(tmp_path: Path):
+    async def scene() -> None:
+        async with Hub(Slow(tmp_path), Idle()):
+            while not Slow.told:
+                await asyncio.sleep(0.01)
+
+    asyncio.run(scene())
+    assert Slow.told == ["tidies", "has tidied", "closed", "closed"]
 
 
 def test_other_requests_are_answered_while_the_disk_works(tmp_path: Path):

@@ -6,6 +6,7 @@ import functools
 import logging
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import msgspec
@@ -290,15 +291,16 @@ class Hub:
             pause = min(2 * pause, LONGEST_PAUSE)
 
     async def _keep_tidy(self) -> None:
-        """Let the store tidy up, in another thread and through another connection."""
-        with contextlib.closing(self._store.clone()) as store:
+        """Let the store tidy up, in another thread and through another connection, which is closed after the thread."""
+        loop = asyncio.get_running_loop()
+        with contextlib.closing(self._store.clone()) as store, ThreadPoolExecutor(1, "tidying") as thread:
             while True:
                 await asyncio.sleep(TIDY_SECONDS)
                 if self._thread.faulty:
                     with contextlib.suppress(Problem):
                         await self._thread.probe()
                 else:
-                    await self._insist("tidying", asyncio.to_thread, store.tidy)
+                    await self._insist("tidying", loop.run_in_executor, thread, store.tidy)
 
     async def _keep_refreshing(self) -> None:
         """What other processes have changed, as soon as they say so, and now and then without that."""
