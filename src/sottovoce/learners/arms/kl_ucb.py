@@ -24,12 +24,14 @@ import math
 
 import jax
 import jax.numpy as jnp
-from jax import lax
 
 from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Offer, configuration
 from sottovoce.learners.tally import Averaging, Tally, largest
 from sottovoce.privacy.noise import Noise
+
+STEPS = 4
+"""Of Newton's method: what is left is below 1e-10 (tested)."""
 
 
 @configuration("arms", "bounded")
@@ -65,16 +67,22 @@ class KlUcb(Averaging):
         return jnp.log(share * (1 + self.surplus * jnp.log(share) ** 2))
 
     def _bernoulli(self, mean: jax.Array, level: jax.Array) -> jax.Array:
+        """The q above p with d(p, q) = level, by Newton's method from above.
+
+        In q the divergence is convex, so each step ends above the solution or on it. The first q is the smallest of
+        three that are above: d(p, q) is at least (q - p)^2 / (2 v), where v is the largest x (1 - x) between p and q,
+        which is at most q, and at most 1/4, or p (1 - p) for p above 1/2; and at least -h(p) - (1 - p) ln(1 - q).
+        """
         p = jnp.clip(mean, 1e-12, 1 - 1e-12)
-
-        def halve(_: int, ends: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
-            low, high = ends
-            q = (low + high) / 2
-            divergence = p * jnp.log(p / q) + (1 - p) * jnp.log((1 - p) / (1 - q))
-            inside = divergence <= level
-            return jnp.where(inside, q, low), jnp.where(inside, high, q)
-
-        return lax.fori_loop(0, 24, halve, (p, jnp.full_like(p, 1 - 1e-12)))[0]
+        own = p * jnp.log(p) + (1 - p) * jnp.log1p(-p)
+        spread = jnp.where(p > 0.5, p * (1 - p), 0.25)
+        q = jnp.minimum(p + jnp.sqrt(2 * spread * level), -jnp.expm1((own - level) / (1 - p)))
+        q = jnp.minimum(q, p + level + jnp.sqrt(level * (level + 2 * p)))
+        for _ in range(STEPS):
+            q = jnp.clip(q, p + 1e-12, 1 - 1e-12)
+            beyond = own - p * jnp.log(q) - (1 - p) * jnp.log1p(-q) - level
+            q = q - beyond * q * (1 - q) / (q - p)
+        return jnp.clip(q, p, 1 - 1e-12)
 
 
 def build(task: Task, noise: Noise) -> KlUcb:

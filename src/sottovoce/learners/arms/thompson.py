@@ -21,6 +21,7 @@ import jax.numpy as jnp
 
 from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Offer, configuration
+from sottovoce.learners.draws import gammas
 from sottovoce.privacy.noise import Noise
 from sottovoce.protocol.errors import ConfigurationError
 
@@ -61,8 +62,8 @@ class Thompson:
 
     def _from_levels(self, state: State, key: Key) -> jax.Array:
         """The mean reward of each arm under one draw of its Dirichlet posterior."""
-        seen = 2 / self.levels + jnp.maximum(state.counts, 0.0)
-        return jax.random.dirichlet(key, seen) @ jnp.linspace(1.0, 0.0, self.levels)
+        weights = gammas(key, 2 / self.levels + jnp.maximum(state.counts, 0.0))
+        return weights @ jnp.linspace(1.0, 0.0, self.levels) / jnp.maximum(jnp.sum(weights, axis=-1), 1e-300)
 
     def _from_normal(self, state: State, key: Key) -> jax.Array:
         pulls, total = state.counts.T
