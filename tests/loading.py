@@ -22,6 +22,7 @@ from serving import (
     Server,
     children_of,
     committing,
+    honest,
     lives,
     model_report,
     new_nonces,
@@ -31,8 +32,10 @@ from serving import (
 from sottovoce.protocol.codec import from_text
 from sottovoce.protocol.contract import ByTicket, Contract
 from sottovoce.protocol.permits import commitment_of, report_id
+from sottovoce.server.learn.process import Folds
 from sottovoce.server.learn.replaying import replay
 from sottovoce.server.store import open_store
+from sottovoce.server.store.base import Journalled, Store
 
 KEPT = ("accepted", "duplicate")
 GONE = (OSError, http.client.HTTPException)
@@ -268,3 +271,18 @@ def check_replay(address: Path | str, states: dict[str, dict[str, Any]]) -> None
         assert summary["reports"] == summary["learned"] == len(list(store.entries_of(row.number, 0)))
         assert replay(store, row) == summary["state"]
     store.close()
+
+
+def more(store: Store, numbers: range) -> str:
+    """Report to the first task without a server; the state after these reports too."""
+    row = store.tasks()[0]
+    store.append([
+        Journalled(row.number, n.to_bytes(16, "big"), 0, 0, 2 * (n % 3).to_bytes(8, "big"), bytes([n % 2]))
+        for n in numbers
+    ])  # fmt: skip
+    learning = Folds(store)
+    while learning.catch_up() or learning.behind:
+        pass
+    learning.finish()
+    assert len(honest(row.contract)) == 1  # so what was kept above is a report of this task
+    return learning._news(row.number).state
