@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import gc
 import logging
+import multiprocessing
 import os
 import signal
 import sys
@@ -42,7 +43,7 @@ def serve(
     proxies: int,
     trace: Level | None = None,
 ) -> None:
-    """Listen until told to stop (SIGTERM or SIGINT); then write what waits and end."""
+    """Listen until told to stop (SIGTERM, SIGINT, or the end of a parent); then write what waits and end."""
     to_stderr()
     if trace:
         os.environ[VARIABLE] = trace  # for the learner's process too
@@ -58,6 +59,8 @@ async def _serve(
     for name in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(name, stop.set)
     asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, admins.look)
+    if parent := multiprocessing.parent_process():
+        asyncio.get_running_loop().add_reader(parent.sentinel, stop.set)
     store = open_store(address)
     async with Hub(store, learner_of(store, address, folder), tracing=tracing) as hub:
         server = Server(
