@@ -7,11 +7,14 @@ import random
 import resource
 import signal
 import sqlite3
+import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+import psycopg
 
 from postgres import Postgres
 from serving import (
@@ -42,6 +45,8 @@ GONE = (OSError, http.client.HTTPException)
 """What a client sees of a server that was killed or is starting."""
 
 PATIENCE = 60.0
+TAKES_OVER = 5.0
+"""Seconds within which another learner learns."""
 
 
 class Load:
@@ -139,6 +144,24 @@ def kill_under_load(folder: Path, kills: int, longest: float) -> tuple[int, int]
         server.close()
 
 
+NEWER = """
+import sottovoce
+from sottovoce.server.store.migrations import Migration
+from sottovoce.server.store.postgres import schema
+
+sottovoce.__version__ = "99.0"
+schema.MIGRATIONS += (Migration(99, 7, "A table for notes.", ("CREATE TABLE notes (body text NOT NULL)",)),)
+"""
+"""What Python runs first in every process of a version that adds something to the database."""
+
+
+def newer_version(folder: Path) -> dict[str, str]:
+    """The variables with which a command is one of that version, and its learner too."""
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text(NEWER)
+    return {"PYTHONPATH": os.pathsep.join(map(str, [folder, *sys.path]))}
+
+
 class Cluster:
     """Two servers on one PostgreSQL, people who report to either, and what can happen to them."""
 
@@ -192,15 +215,61 @@ class Cluster:
         self.postgres.stop(signal.SIGKILL)
         self.postgres.start()
 
-    def check(self) -> tuple[int, int]:
-        """Nothing lost, nothing double, replay as learned; how many reports, and how often somebody came again."""
+    def seconds_without_learning(self, happens: Callable[[], None]) -> float:
+        """From when this has happened until something new is learned."""
+        happens()
+        before, start = self.learned(), time.monotonic()
+        until(lambda: self.learned() > before, pause=0.01)
+        return time.monotonic() - start
+
+    def stop_learner(self, seconds: float) -> float:
+        """SIGSTOP to the one that learns for at least so long; it writes nothing when it goes on, and is not elected.
+
+        How long nobody learned.
+        """
+        old = self.leader()
+        (stopped,) = children_of(old.pid)
+        pause = self.seconds_without_learning(lambda: os.kill(stopped, signal.SIGSTOP))
+        time.sleep(seconds)
+        with psycopg.connect(self.address, autocommit=True) as database:
+            (epoch,) = database.execute("SELECT epoch FROM leader").fetchone() or (0,)
+            os.kill(stopped, signal.SIGCONT)
+            before, seen = self.learned(), self._offered(database)
+            while self.learned() <= before + 50:
+                now = self._offered(database)
+                assert all(now[task] >= learned for task, learned in seen.items()), "something stale was published"
+                seen = now
+            assert database.execute("SELECT epoch FROM leader").fetchone() == (epoch,)
+        until(lambda: b"sottovoce_learner_leads 0.0" in old.call("GET", "/metrics").body)
+        return pause
+
+    def _offered(self, database: psycopg.Connection) -> dict[int, int]:
+        """After how many reports that was learned which each task offers from."""
+        newest = database.execute("SELECT task, learned FROM publications WHERE superseded = 0").fetchall()
+        assert len(newest) == len(dict(newest)) == len(self.contracts)
+        return dict(newest)
+
+    def replace(self, environment: Mapping[str, str]) -> None:
+        """One server after the other ends in order and is started with these variables, as in an upgrade."""
+        for server in self.servers:
+            assert server.stop() == 0
+            server.become(environment)
+            server.start().ready()
+            before = self.learned()
+            until(lambda: self.learned() > before)  # noqa: B023
+
+    def check(self, besides: Sequence[dict[str, Any]] = ()) -> tuple[int, int]:
+        """Nothing lost, nothing double, replay as learned; how many reports, and how often somebody came again.
+
+        Those `besides` were accepted too.
+        """
         for load in self.loads:
             load.finish()
         states = {one.id: self.servers[0].caught_up(one.id) for one in self.contracts}
         for server in self.servers:
             assert server.stop() == 0
             assert '"event":"route failed"' not in server.log.read_text()
-        acknowledged = [id for load in self.loads for id in load.acknowledged]
+        acknowledged = [id for load in self.loads for id in load.acknowledged] + [id_of(report) for report in besides]
         check_journal(self.address, acknowledged)
         check_replay(self.address, states)
         return len(acknowledged), sum(load.retried for load in self.loads)

@@ -181,6 +181,10 @@ class Server:
         self._process: subprocess.Popen | None = None
         self._caller = Caller(self.port)
 
+    def become(self, environment: Mapping[str, str]) -> None:
+        """From the next start on it is run with these variables."""
+        self._environment |= environment
+
     def start(self) -> "Server":
         self.folder.mkdir(parents=True, exist_ok=True)
         with self.log.open("ab") as log:
