@@ -30,7 +30,9 @@ def serve(
     rate: Annotated[
         float,
         typer.Option(
-            help="Reports, tickets and other requests a second for each client address; 0 is no limit.", min=0
+            help="Reports, tickets and other requests a second for each client address, divided among --workers; 0 is "
+            "no limit.",
+            min=0,
         ),
     ] = 100.0,
     proxies: Annotated[

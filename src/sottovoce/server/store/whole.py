@@ -41,7 +41,7 @@ TABLES = (
     Table("tasks", ("number", "id", "contract", "mode", "paused", "prediction"), 1, flags=("paused",), at_once=16),
     Table("counts", ("task", "reports", "warm"), 1, source=EVERY_COUNT),
     Table("history", Tally._fields, 3, texts=("verdict",)),
-    Table("actions", ("number", *Action._fields[:-1]), 1),
+    Table("actions", ("number", *Action._fields[:-1]), 1, at_once=100),
     Table("admitted", ("expires", "task", "id"), 3),
     Table("publications", ("task", "learned", "version", *Publication._fields[2:]), 3, texts=("version",), at_once=16),
     Table("snapshots", ("task", "seq", "learned", "published", "base", "day", "state"), 2, flags=("base",), at_once=16),
