@@ -229,11 +229,13 @@ class Cluster:
         """
         old = self.leader()
         (stopped,) = children_of(old.pid)
-        pause = self.seconds_without_learning(lambda: os.kill(stopped, signal.SIGSTOP))
-        time.sleep(seconds)
         with psycopg.connect(self.address, autocommit=True) as database:
-            (epoch,) = database.execute("SELECT epoch FROM leader").fetchone() or (0,)
-            os.kill(stopped, signal.SIGCONT)
+            try:
+                pause = self.seconds_without_learning(lambda: os.kill(stopped, signal.SIGSTOP))
+                time.sleep(seconds)
+                (epoch,) = database.execute("SELECT epoch FROM leader").fetchone() or (0,)
+            finally:
+                os.kill(stopped, signal.SIGCONT)
             before, seen = self.learned(), self._offered(database)
             while self.learned() <= before + 50:
                 now = self._offered(database)

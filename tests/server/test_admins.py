@@ -23,7 +23,7 @@ from sottovoce.server.secrets import secret
 from sottovoce.server.web.routes import ROUTES
 
 LOOKS = {("GET", "/v1/tasks"), ("GET", "/v1/actions"), ("GET", "/v1/overview"), ("POST", "/v1/check")}
-LOOKS |= {("GET", "/v1/tasks/arms/overview")}
+LOOKS |= {("GET", "/v1/tasks/arms/overview"), ("GET", "/v1/tasks/arms/snapshots")}
 """What the role read is enough for."""
 
 
