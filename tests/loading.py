@@ -145,11 +145,9 @@ def kill_under_load(folder: Path, kills: int, longest: float) -> tuple[int, int]
 
 
 NEWER = """
-import sottovoce
 from sottovoce.server.store.migrations import Migration
 from sottovoce.server.store.postgres import schema
 
-sottovoce.__version__ = "99.0"
 schema.MIGRATIONS += (Migration(99, 7, "A table for notes.", ("CREATE TABLE notes (body text NOT NULL)",)),)
 """
 """What Python runs first in every process of a version that adds something to the database."""

@@ -325,6 +325,8 @@ def test_people_notice_nothing_when_a_server_moves_there_and_back(new: Place, tm
         for turn, server in enumerate(servers):
             if turn:
                 servers[turn - 1].stop()
+                old = (first, second)[turn - 1]
+                assert typed("task", "replay", "arms", "--store", old).strip() == states["arms"]
                 typed("store", "copy", *(first, second, third)[turn - 1 : turn + 1])
                 server.start().ready()
                 assert {task: server.caught_up(task)["state"] for task in contracts} == states

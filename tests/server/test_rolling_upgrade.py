@@ -22,7 +22,6 @@ def test_an_upgrade_of_one_server_after_the_other_loses_nothing(tmp_path: Path):
         first, second = cluster.servers
         arms, model = cluster.contracts
         tickets, permits, version = first.tickets("arms", 3), first.permits("model", 3), first.version("model")
-        assert sottovoce(newer, "--version").stdout == "sottovoce 99.0\n"
         refused = sottovoce(newer, "serve", "--store", cluster.address, "--port", "0", "--data", str(tmp_path / "none"))
         assert refused.returncode == 2
         assert "store migrate" in refused.stderr
