@@ -1,8 +1,9 @@
 """All that a PostgreSQL store keeps, read and written as a whole."""
 
 import contextlib
+import time
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, LiteralString
 
 import psycopg
 from psycopg import Connection, sql
@@ -17,6 +18,7 @@ from sottovoce.server.store.postgres.store import PostgresStore, make_partition
 from sottovoce.server.store.whole import TABLES, Last, Row, Table
 
 ORDERED_AT_ONCE = 100_000
+PATIENCE_SECONDS = 1.0
 WORKING_MEMORY = "64MB"
 OTHERS = """
 SELECT count(*) FROM pg_stat_activity
@@ -121,12 +123,18 @@ def _alone(address: str) -> Iterator[Connection]:
         for name in ("statement_timeout", "idle_in_transaction_session_timeout"):
             connection.execute("SELECT set_config(%s, '0', false)", (name,))
         connection.execute("SELECT set_config('work_mem', %s, false)", (WORKING_MEMORY,))
-        others = connection.execute(OTHERS, (SETTINGS["application_name"],)).fetchone()
-        if others != (0,):
-            raise ConfigurationError(
-                f"servers, or other commands, use {without_password(address)}; stop them on all hosts, and try again"
-            )
+        use = f"servers, or other commands, use {without_password(address)}; stop them on all hosts, and try again"
+        _check_none(connection, OTHERS, (SETTINGS["application_name"],), use)
         yield connection
+
+
+def _check_none(connection: Connection, counted: LiteralString, values: Sequence[str], otherwise: str) -> None:
+    """Refuse where there are some; those that have just ended are gone in a moment."""
+    end = time.monotonic() + PATIENCE_SECONDS
+    while connection.execute(counted, values).fetchone() != (0,):
+        if time.monotonic() > end:
+            raise ConfigurationError(otherwise)
+        time.sleep(PATIENCE_SECONDS / 20)
 
 
 @contextlib.contextmanager
@@ -139,11 +147,8 @@ def _told(address: str) -> Iterator[None]:
 
 def _check_usable(connection: Connection, address: str) -> None:
     check_same(without_password(address), format_of(connection), MIGRATIONS)
-    if connection.execute(LEARNING).fetchone() != (0,):
-        raise ConfigurationError(
-            f"a learner of {without_password(address)} was elected some seconds ago; stop all servers, wait a moment, "
-            "and try again"
-        )
+    learns = f"a learner of {without_password(address)} was elected some seconds ago; stop all servers, and try again"
+    _check_none(connection, LEARNING, (), learns)
 
 
 @contextlib.contextmanager
