@@ -23,7 +23,7 @@ from growth import ARMS, TODAY, created, fill, learned, rollbacks, running
 from rich.console import Console
 
 from postgres import Postgres  # of the tests
-from sottovoce.cli.output import table_of
+from sottovoce.cli.output import table_of, words
 from sottovoce.server.store import open_store
 
 Measured = Iterator[tuple[str, float, float]]
@@ -39,7 +39,7 @@ def main() -> None:
         for row in measure(Path(folder), postgres.start().new(), options.reports):
             print(*row, flush=True)
             rows.append(row)
-    table = table_of("Moving", "what", "measured", "wanted at most")
+    table = table_of("Moving", words("what", wraps=True), "measured", "wanted at most")
     for what, measured, wanted in rows:
         table.add_row(what, f"{measured:,.2f}", f"{wanted:,.0f}")
     Console().print(table)
