@@ -92,7 +92,7 @@ def check(address: str, folder: Path, reports: list[dict[str, Any]], at_least: i
 def test_a_dump_made_under_load_is_restored_and_replays_to_the_same_state(archived: Postgres, tmp_path: Path):
     address, restored = archived.new(), archived.new()
     (dump,), (load,) = typed("pg_dump"), typed("pg_restore")
-    with contextlib.closing(Server(tmp_path / "first", store=address)) as server:
+    with contextlib.closing(Server(tmp_path, store=address)) as server:
         reporting = Reporting(server.start().ready())
         at_least = reporting.some_more()
         file = archived.data.parent / "dump"
@@ -102,7 +102,7 @@ def test_a_dump_made_under_load_is_restored_and_replays_to_the_same_state(archiv
         reporting.finish()
         server.stop()
     archived.run(*here(load, {"postgresql://sottovoce@db.example/restored": restored, "sottovoce.dump": str(file)}))
-    check(restored, tmp_path / "second", reporting.reports, at_least, at_most)
+    check(restored, tmp_path, reporting.reports, at_least, at_most)
 
 
 def test_a_database_is_brought_back_to_a_moment_in_the_past(archived: Postgres, tmp_path: Path):
@@ -110,7 +110,7 @@ def test_a_database_is_brought_back_to_a_moment_in_the_past(archived: Postgres, 
     address = archived.new()
     (base,) = typed("pg_basebackup")
     copy = archived.data.parent / "restored"
-    with contextlib.closing(Server(tmp_path / "first", store=address)) as server:
+    with contextlib.closing(Server(tmp_path, store=address)) as server:
         reporting = Reporting(server.start().ready())
         reporting.some_more()
         archived.run(*here(base, {"postgresql://sottovoce@db.example/": archived.address("postgres"),
@@ -134,7 +134,7 @@ def test_a_database_is_brought_back_to_a_moment_in_the_past(archived: Postgres, 
     archived.start()
     with psycopg.connect(address, autocommit=True) as database:
         until(lambda: database.execute("SELECT pg_is_in_recovery()").fetchone() == (False,))
-    check(address, tmp_path / "second", reporting.reports, at_least, at_most)
+    check(address, tmp_path, reporting.reports, at_least, at_most)
 
 
 def here(words: list[str], places: dict[str, str]) -> list[str]:

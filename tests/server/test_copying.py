@@ -15,7 +15,7 @@ import pytest
 
 from loading import more
 from postgres import Postgres
-from serving import ARMS, HELD_MODEL, MODEL, Server, created, model_report, ticket_report
+from serving import ARMS, MODEL, Server, created, model_report, ticket_report
 from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.server.coordination.messages import Wish
 from sottovoce.server.coordination.pipes import only_one
@@ -317,7 +317,7 @@ def test_people_notice_nothing_when_a_server_moves_there_and_back(new: Place, tm
     servers = [Server(tmp_path / name, store=store) for name, store in (("a", ""), ("b", second), ("c", ""))]
     server = servers[0].start()
     try:
-        contracts = {file["id"]: server.create(file) for file in (ARMS, MODEL, HELD_MODEL)}
+        contracts = {file["id"]: server.create(file) for file in (ARMS, MODEL, ARMS | {"id": "idle"})}
         arms, model = contracts["arms"], contracts["model"]
         tickets, permits, version = server.tickets("arms", 90), server.permits("model", 90), server.version("model")
         sent: list[tuple[str, dict[str, Any]]] = []

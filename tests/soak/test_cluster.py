@@ -48,7 +48,11 @@ def test_a_learner_that_was_stopped_for_thirty_seconds_writes_nothing_stale(clus
 def test_upgrades_there_and_back_under_load_lose_nothing(cluster: Cluster, tmp_path: Path):
     """Both versions may use the database after the migration, so one can also go back."""
     older, newer = {"PYTHONPATH": os.pathsep.join(sys.path)}, newer_version(tmp_path / "newer")
-    command = [sys.executable, "-m", "sottovoce", "store", "migrate", cluster.address]
+    sottovoce = [sys.executable, "-m", "sottovoce"]
+    serve = [*sottovoce, "serve", "--store", cluster.address, "--port", "0", "--data", str(tmp_path / "none")]
+    refused = subprocess.run(serve, env=os.environ | newer, capture_output=True, text=True, timeout=60)
+    assert "store migrate" in refused.stderr  # before anything else
+    command = [*sottovoce, "store", "migrate", cluster.address]
     subprocess.run(command, env=os.environ | newer, check=True, timeout=60)
     for environment in (newer, older, newer, older, newer):
         time.sleep(2.0)
