@@ -77,7 +77,8 @@ class StoreThread:
 
     async def _in_time(self, answer: asyncio.Future[Found]) -> Found:
         try:
-            return await asyncio.wait_for(answer, ANSWER_SECONDS)
+            async with asyncio.timeout(ANSWER_SECONDS):  # `wait_for` of Python 3.11 may lose a cancellation
+                return await answer
         except TimeoutError as error:
             raise StoreFault(f"no answer for {ANSWER_SECONDS:g} seconds") from error
 

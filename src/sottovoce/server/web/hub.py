@@ -308,7 +308,8 @@ class Hub:
         while True:
             await self._insist("refreshing", self._refresh)
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(changed.wait(), REFRESH_SECONDS)
+                async with asyncio.timeout(REFRESH_SECONDS):  # `wait_for` of Python 3.11 may lose a cancellation
+                    await changed.wait()
             changed.clear()
 
     async def _refresh(self) -> None:
