@@ -27,7 +27,7 @@ SHUFFLE = "the-token-of-the-shuffler"
 
 class Pair(NamedTuple):
     server: Server
-    shuffler: Shuffler
+    shuffler: Server
     contract: Contract
 
 
@@ -203,10 +203,10 @@ def test_kills_under_load_lose_nothing_and_double_nothing(served: Server, tmp_pa
         shuffler.close()
 
 
-def rows(shuffler: Shuffler, query: str) -> list[Any]:
+def rows(shuffler: Server, query: str) -> list[Any]:
     with sqlite3.connect(shuffler.folder / "shuffler.sqlite") as file:
         return [row[0] for row in file.execute(query)]
 
 
-def waiting(shuffler: Shuffler) -> int:
+def waiting(shuffler: Server) -> int:
     return sum(rows(shuffler, f"SELECT count(*) FROM {table}")[0] for table in ("waiting", "leaving"))

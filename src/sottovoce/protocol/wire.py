@@ -88,7 +88,7 @@ def room_for(size: int) -> int:
     """How many reports of so many bytes, with their coins, fit into one batch.
 
     >>> room_for(13), room_for(800)
-    (8000, 470)
+    (8000, 471)
     """
     text = len(ENCODED) + (4 * size + 2) // 3
     return min(LARGEST_SHUFFLED, (LARGEST_BODY - LARGEST_HEAD) // text)
