@@ -38,7 +38,8 @@ MIXED_CONNECTION = {
     "network address": "every connection has one. The shuffler keeps addresses in memory for its limit of requests, "
     "and never writes them down; a proxy in front of it may.",
     "time": "a report leaves at the decision's deadline plus a random delay of up to {delay}, not when the reward "
-    "came. The shuffler keeps the day on which a permit came back, apart from the reports, until such permits have expired.",
+    "came. The shuffler keeps the day on which a permit came back, apart from the reports, until such permits have "
+    "expired.",
 }
 """In place of what is below where there is a shuffler."""
 
