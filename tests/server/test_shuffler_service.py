@@ -80,8 +80,10 @@ class Clock:
 
 async def started(folder: Path, server: Learning, clock: Clock | None = None, batch: int = 0) -> Shuffler:
     """Without its background work: the tests say when it is done."""
-    shuffler = Shuffler(Journal(folder), Upstream(server, "token"), batch, clock or Clock())
+    shuffler = Shuffler(Journal(folder), Upstream(server, "token"), ["mixed"], batch, clock or Clock())
+    assert shuffler.trouble
     await shuffler.ask(await shuffler.join("mixed"))
+    assert not shuffler.trouble
     return shuffler
 
 

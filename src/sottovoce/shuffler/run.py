@@ -47,7 +47,7 @@ async def _run(
     upstream: Upstream, tasks: Sequence[str], folder: Path, batch: int, host: str, port: int, rate: float, proxies: int
 ) -> None:
     stop, most = told_to_stop(), room()
-    async with Shuffler(Journal(folder), upstream, batch) as shuffler:
+    async with Shuffler(Journal(folder), upstream, tasks, batch) as shuffler:
         joining = asyncio.create_task(_join(shuffler, tasks))
         joining.add_done_callback(lambda _: stop.set() if _failed(joining) else None)
         log("listening", address=f"http://{host}:{port}", data=str(folder), tasks=list(tasks))

@@ -37,10 +37,16 @@ class Shuffler:
     """Takes reports, keeps them on disk, and sends them on in batches, for as long as the context lasts."""
 
     def __init__(
-        self, journal: Journal, upstream: Upstream, batch: int = 0, clock: Callable[[], float] = time.time
+        self,
+        journal: Journal,
+        upstream: Upstream,
+        wanted: Sequence[str],
+        batch: int = 0,
+        clock: Callable[[], float] = time.time,
     ) -> None:
+        """`wanted` are the tasks that it is to serve; each is served once it is joined."""
         self.metrics, self.clock, self.tasks = Metrics(), clock, dict[str, MirroredTask]()
-        self._journal, self._upstream, self._batch = journal, upstream, batch
+        self._journal, self._upstream, self._wanted, self._batch = journal, upstream, {*wanted}, batch
         self._thread, self._key = StoreThread(journal, clock=clock), journal.secret("permits")
         self._heard, self._news, self._work = clock(), asyncio.Event(), list[asyncio.Task[None]]()
         self._said: set[str] = set()
@@ -79,7 +85,8 @@ class Shuffler:
             return "the journal cannot be written to"
         if any(work.done() for work in self._work):
             return "background work ended; the log says where"
-        return "" if all(task.model for task in self.tasks.values()) else "the server has not said all yet"
+        heard = {id for id, task in self.tasks.items() if task.model}
+        return "" if heard == self._wanted else "the server has not said all yet"
 
     async def take(self, task: MirroredTask, reports: Sequence[ModelReport]) -> list[Verdict]:
         """One verdict per report; those accepted are on disk."""
