@@ -286,10 +286,14 @@ class Shuffler(Server):
 
     def __init__(self, folder: Path, server: str, *tasks: str, token: str = TOKEN, batch: int = 0) -> None:
         super().__init__(folder)
-        self._environment = os.environ | {"SOTTOVOCE_SHUFFLER_TOKEN": token}
+        self.token = token
         self._command = [sys.executable, "-m", "sottovoce", "shuffler", "--server", server, "--data", str(folder)]
         self._command += ["--port", str(self.port), "--rate", "0", "--batch", str(batch)]
         self._command += [word for task in tasks for word in ("--task", task)]
+
+    def start(self) -> "Server":
+        self._environment = os.environ | {"SOTTOVOCE_SHUFFLER_TOKEN": self.token}
+        return super().start()
 
 
 def children_of(pid: int) -> Iterator[int]:

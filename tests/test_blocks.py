@@ -60,7 +60,7 @@ def test_a_task_or_study_of_a_page_can_be_used(block: Block, tmp_path: Path):
         assert load_study(file) in [load_study(path) for path in (ROOT / "experiments").glob("*.toml")]
         return
     if "id" not in tomllib.loads(block.text):
-        whole = starting_file(file, contextual=False)
+        whole = starting_file(file, contextual="shuffler" in tomllib.loads(block.text))
         file.write_text(whole + block.text if block.text.startswith("[") else block.text + whole)
     contract_of(load_task_file(file))
 

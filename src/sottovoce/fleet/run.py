@@ -17,7 +17,6 @@ from sottovoce.admin.remote import PATIENCE, Remote
 from sottovoce.catalogue.task import learning_of
 from sottovoce.client import Decision, Device, Http, Limits, Sent, Transport
 from sottovoce.fleet.people import Crowd
-from sottovoce.privacy.gates import mechanisms_of
 from sottovoce.protocol.contract import ByModel, Contract
 from sottovoce.protocol.errors import ConfigurationError, Unreachable
 
@@ -111,7 +110,7 @@ def run_fleet(
         regret=float(np.sum(fleet.regret)),
         regret_uniform=float(np.sum(fleet.uniform)),
         epsilon=spent,
-        bytes_per_report=mechanisms_of(contract)[0].report_size,
+        bytes_per_report=remote.summary(task).bytes_per_report,
         seconds=time.perf_counter() - begun,
         sending=fleet.sending,
         curve=np.array(fleet.regret),
