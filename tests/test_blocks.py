@@ -18,6 +18,7 @@ from sottovoce.protocol.errors import ConfigurationError
 
 MESSAGES = (
     wire.TaskStatus, wire.Commitments, wire.Permits, wire.ModelReport, wire.Offers, wire.TicketReport, wire.Summary,
+    wire.ShuffledReports,
 )  # fmt: skip
 """What travels. A problem document has members of its own."""
 PROBLEM = {"type", "title", "status", "detail"}

@@ -18,8 +18,8 @@ from sottovoce.shuffler.journal import Journal
 from sottovoce.shuffler.service import Shuffler
 from sottovoce.shuffler.upstream import Upstream
 
-SERVER_SECONDS = 30.0
-"""How long the server may take to answer."""
+SERVER_SECONDS = 8.0
+"""How long the server may take to answer; whoever stops the shuffler waits no longer than that."""
 JOIN_SECONDS = 1.0
 """Before a server that does not answer is asked again for a contract."""
 

@@ -31,6 +31,9 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.5, 60.0
 """Before a batch that the server did not take is sent again; twice as long each time."""
 FORGET_SECONDS = 60.0
 FAILURES = (OSError, WireError, Problem)
+"""What passes: the server or the disk does not answer."""
+FAILED = "background work failed"
+"""What does not."""
 
 
 class Shuffler:
@@ -83,8 +86,8 @@ class Shuffler:
         """Why reports cannot be taken now; empty when they can. A silent server is no trouble: reports wait."""
         if self._thread.faulty:
             return "the journal cannot be written to"
-        if any(work.done() for work in self._work):
-            return "background work ended; the log says where"
+        if FAILED in self._said:
+            return "background work fails; the log says where"
         heard = {id for id, task in self.tasks.items() if task.model}
         return "" if heard == self._wanted else "the server has not said all yet"
 
@@ -163,7 +166,9 @@ class Shuffler:
 
     async def _keep_asking(self) -> None:
         while True:
-            for task in self.tasks.values():
+            if self._thread.faulty:
+                await self._tried("the journal cannot be written to", self._thread.probe())
+            for task in list(self.tasks.values()):
                 await self._tried(f"the server does not say how {task.id} is", self.ask(task))
             await asyncio.sleep(ASK_SECONDS)
 
@@ -195,6 +200,10 @@ class Shuffler:
             if complaint not in self._said:
                 log(complaint, logging.ERROR, why=str(failure))
             self._said.add(complaint)
+            return False
+        except Exception:
+            log(FAILED, logging.CRITICAL, failure=True, work=complaint)
+            self._said.add(FAILED)
             return False
         self._said.discard(complaint)
         return True

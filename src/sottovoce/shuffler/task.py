@@ -31,7 +31,11 @@ def checked(body: bytes, id: str) -> Contract:
             f"{id} works with tickets: each report brings back what the server itself gave out, so a shuffler would "
             "hide nothing"
         )
-    if learning_of(contract).shuffler is None:
+    try:
+        declared = learning_of(contract).shuffler
+    except msgspec.ValidationError as error:
+        raise ConfigurationError(f"{id} is of a newer version of Sottovoce than this shuffler: {error}") from error
+    if declared is None:
         raise ConfigurationError(f"{id} declares no shuffler: say `[shuffler]` and `batch = n` in its file")
     if contract.extensions:
         raise ConfigurationError(f"a shuffler does not know the extensions of {id}: {', '.join(contract.extensions)}")
