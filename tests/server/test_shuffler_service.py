@@ -230,6 +230,7 @@ def test_neither_names_nor_places_follow_the_order_of_arrival(tmp_path: Path):
         assert journal.append([report]) == [True]
     assert journal.append(came) == [False] * count
     waits = [payload for (payload,) in journal._file.execute("SELECT payload FROM waiting")]
+    assert journal.mix(Group(1, version, 0), count + 1, 2 * count) == 0  # one is missing
     assert journal.mix(Group(1, version, 0), count, count) == count
     leaves = journal.batch(1)
     for order in (waits, [one.payload for one in leaves]):
