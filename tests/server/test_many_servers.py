@@ -63,10 +63,13 @@ def test_kills_of_servers_learners_and_the_database_lose_nothing(cluster: Cluste
 def test_a_learner_that_was_stopped_for_a_while_writes_nothing_stale(cluster: Cluster):
     old = cluster.leader()
     (stopped,) = children_of(old.pid)
-    assert seconds_until_learning_goes_on(cluster, lambda: os.kill(stopped, signal.SIGSTOP)) < TAKES_OVER
     with psycopg.connect(cluster.address, autocommit=True) as database:
-        (epoch,) = database.execute("SELECT epoch FROM leader").fetchone() or (0,)
-        os.kill(stopped, signal.SIGCONT)
+        try:
+            seconds = seconds_until_learning_goes_on(cluster, lambda: os.kill(stopped, signal.SIGSTOP))
+            (epoch,) = database.execute("SELECT epoch FROM leader").fetchone() or (0,)
+        finally:
+            os.kill(stopped, signal.SIGCONT)
+        assert seconds < TAKES_OVER
         before = cluster.learned()
         until(lambda: cluster.learned() > before + 50)
         assert database.execute("SELECT epoch FROM leader").fetchone() == (epoch,)  # and is not elected again

@@ -27,6 +27,7 @@ ADMIN = [
     ("POST", "/v1/tasks/arms/prediction"),
     ("POST", "/v1/tasks/arms/warm"),
     ("GET", "/v1/tasks/arms/overview"),
+    ("GET", "/v1/tasks/arms/snapshots"),
     ("GET", "/v1/overview"),
     ("POST", "/v1/check"),
     ("GET", "/v1/tasks/arms/admission-key"),

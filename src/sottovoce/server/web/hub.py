@@ -238,7 +238,7 @@ class Hub:
         signed = row.contract.extensions.get("admission") == "signed"
         admit = functools.partial(self._thread.run, self._store.admit, row.number)
         tokens = TokenDesk(self._admission_key, row.contract.id, admit) if signed else None
-        task = LiveTask(row, self._key, counts, tokens)
+        task = LiveTask(row, self._key, counts, tokens, self._store.shared)
         self.tasks[task.contract.id] = task
         return task
 

@@ -38,7 +38,12 @@ class LiveTask:
     """What the learner published last is served; what devices send is judged; what was accepted is counted."""
 
     def __init__(
-        self, row: TaskRow, key: bytes, counts: tuple[int, int] = (0, 0), tokens: TokenDesk | None = None
+        self,
+        row: TaskRow,
+        key: bytes,
+        counts: tuple[int, int] = (0, 0),
+        tokens: TokenDesk | None = None,
+        shared: bool = False,
     ) -> None:
         self.row, self.contract, self.digest = row, row.contract, digest_of(row.body)
         self.reports, self.warm = counts
@@ -70,8 +75,9 @@ class LiveTask:
         """Of the newest model."""
         self._dealt = 0
         """Offers of the pool that were handed out."""
+        self._places = learning_of(self.contract).publish_every if shared else 1
+        """Where in the pool a process may begin: several begin apart, among the offers that one would hand out."""
         self._first = 0
-        """Where in the pool this process begins: if several do, each offer is handed out about as often."""
 
     # --- what the learner published ----------------------------------------------------------------------------------
 
@@ -95,7 +101,7 @@ class LiveTask:
         self._published = msgspec.msgpack.decode(newest.body, type=Published)
         self._judge.learn_versions({one.version: one.superseded for one in publications if one.version}, now)
         self.version, self.published_after, self._dealt = newest.version, newest.learned, 0
-        self._first = secrets.randbelow(max(len(self._published.offers), 1))
+        self._first = secrets.randbelow(self._places)
         self.prepared.set()
 
     # --- what is served ----------------------------------------------------------------------------------------------
