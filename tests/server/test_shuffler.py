@@ -21,7 +21,8 @@ from sottovoce.protocol.permits import REPORT_ID_BYTES, commitment_of
 from sottovoce.server.admins import digest_of_token
 
 BATCH = MIXED["shuffler"]["batch"]
-LEARNED = MIXED | {"id": "learned-mixed", "publish_every": 20}
+PAGE = "https://shop.example"
+LEARNED = MIXED | {"id": "learned-mixed", "publish_every": 20, "origins": [PAGE]}
 SHUFFLE = "the-token-of-the-shuffler"
 
 
@@ -123,6 +124,16 @@ def test_what_nobody_could_mix_is_refused_on_both_sides(pair: Pair):
     unknown = [one | {"version": "0" * 32} for one in shuffler.model_reports(pair.contract, 1)]
     verdicts = shuffler.report("mixed", *good, *good, *forged, *altered, *unknown)
     assert verdicts == ["accepted", "duplicate", "bad-permit", "bad-permit", "unknown-version"]
+
+
+def test_pages_that_the_task_declares_may_use_the_shuffler_and_others_may_not(pair: Pair):
+    for origin, allowed in ((PAGE, PAGE), ("https://other.example", None)):
+        path, headers = f"/v1/tasks/{LEARNED['id']}", {"origin": origin}
+        asked = pair.shuffler.call("OPTIONS", f"{path}/reports", headers=headers)
+        answered = pair.shuffler.call("GET", path, headers=headers)
+        assert (asked.status == 204) is (allowed is not None)
+        assert [one.headers.get("access-control-allow-origin") for one in (asked, answered)] == [allowed] * 2
+    assert "access-control-allow-origin" not in pair.shuffler.call("GET", "/v1/tasks/mixed", headers=headers).headers
 
 
 def batch_of(contract: Contract, version: str, count: int, **other: Any) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from sottovoce.catalogue.resolve import contract_of
 from sottovoce.catalogue.task_file import TaskFile
 from sottovoce.client.http import Response
 from sottovoce.protocol import wire
+from sottovoce.protocol.codec import to_text
 from sottovoce.protocol.contract import contract_from, digest_of
 from sottovoce.protocol.errors import ConfigurationError, WireError
 from sottovoce.protocol.offers import GeneralizedModel, model_body, version_of
@@ -220,6 +221,13 @@ def test_a_task_that_a_shuffler_cannot_help_is_refused_by_name(file: dict[str, A
 def test_a_task_file_with_a_shuffler_that_would_hide_nothing_is_refused(file: dict[str, Any], why: str):
     with pytest.raises(ConfigurationError, match=why):
         body_of(file)
+
+
+@pytest.mark.parametrize("size", [1, 13, 14, 100, 801])
+def test_the_largest_batch_fits_one_request(size: int):
+    one = wire.ShuffledReport(id=to_text(bytes(16)), payload=to_text(bytes(size)))
+    batch = wire.ShuffledReports(version="0" * 32, gate=999, reports=[one] * wire.room_for(size))
+    assert len(msgspec.json.encode(batch)) <= wire.LARGEST_BODY
 
 
 def test_neither_names_nor_places_follow_the_order_of_arrival(tmp_path: Path):
