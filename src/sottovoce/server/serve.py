@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import gc
 import logging
+import multiprocessing
 import os
 import signal
 import sys
@@ -38,7 +39,7 @@ def serve(
     proxies: int,
     trace: Level | None = None,
 ) -> None:
-    """Listen until told to stop (SIGTERM or SIGINT); then write what waits and end."""
+    """Listen until told to stop (SIGTERM, SIGINT, or the end of a parent); then write what waits and end."""
     to_stderr()
     if trace:
         os.environ[VARIABLE] = trace  # for the learner's process too
@@ -52,6 +53,8 @@ async def _serve(
 ) -> None:
     stop, most = told_to_stop(), room()
     asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, admins.look)
+    if parent := multiprocessing.parent_process():
+        asyncio.get_running_loop().add_reader(parent.sentinel, stop.set)
     store = open_store(address)
     async with Hub(store, learner_of(store, address, folder), tracing=tracing) as hub:
         log("listening", address=f"http://{host}:{port}", data=str(folder), tasks=len(hub.tasks), connections=most)
