@@ -48,6 +48,7 @@ MODEL: dict[str, Any] = ARMS | {
     "fields": {"age": {"kind": "number", "low": 0.0, "high": 100.0}},
     "publish_every": 25,
 }
+MIXED: dict[str, Any] = MODEL | {"id": "mixed", "shuffler": {"batch": 20}}
 HELD_ARMS: dict[str, Any] = ARMS | {"id": "held-arms", "holdout": {"share": 0.2, "baseline": "b"}}
 HELD_MODEL: dict[str, Any] = MODEL | {"id": "held-model", "holdout": {"share": 0.25}}
 
@@ -205,6 +206,10 @@ class Server:
             return False
 
     @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
     def pid(self) -> int:
         assert self._process is not None
         return self._process.pid
@@ -281,6 +286,21 @@ class Server:
         if self._process and self._process.poll() is None:
             self._process.kill()
             self._process.wait()
+
+
+class Shuffler(Server):
+    """`sottovoce shuffler` before a server, in a folder of its own; devices use it as they use a server."""
+
+    def __init__(self, folder: Path, server: str, *tasks: str, token: str = TOKEN, batch: int = 0) -> None:
+        super().__init__(folder)
+        self.token = token
+        self._command = [sys.executable, "-m", "sottovoce", "shuffler", "--server", server, "--data", str(folder)]
+        self._command += ["--port", str(self.port), "--rate", "0", "--batch", str(batch)]
+        self._command += [word for task in tasks for word in ("--task", task)]
+
+    def start(self) -> "Server":
+        self._environment = os.environ | {"SOTTOVOCE_SHUFFLER_TOKEN": self.token}
+        return super().start()
 
 
 def children_of(pid: int) -> Iterator[int]:

@@ -34,7 +34,7 @@ class Application:
 
     def __init__(self, hub: Hub, admins: Admins, rate: float, proxies: int = 0) -> None:
         self._hub, self._admins = hub, admins
-        self._admission = Admission(rate, proxies, hub.metrics)
+        self._admission = Admission(rate, proxies, hub.metrics.limited)
         self._count = functools.cache(hub.metrics.requests.labels)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
