@@ -15,10 +15,12 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
-FOLLOWED = ("docs/live.md", "docs/openfeature.md", "docs/backend.md", "docs/tokens.md")
+FOLLOWED = ("docs/live.md", "docs/openfeature.md", "docs/backend.md", "docs/tokens.md", "docs/shuffler.md")
 """Pages that need a server: tests/server/test_manual.py follows each from its first line to its last."""
 
-OPERATED = dict.fromkeys(("docs/operations.md", "docs/proxies.md", "docs/runbook.md"), "tests/deploy/test_pages.py")
+OPERATED = dict.fromkeys(
+    ("docs/operations.md", "docs/proxies.md", "docs/runbook.md"), "tests/deploy/test_operating_pages.py"
+)
 """Pages for operators: many of their commands are of other programs, and this test says of each what can be checked."""
 
 OWN_TEST = {

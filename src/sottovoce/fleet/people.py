@@ -24,6 +24,8 @@ from sottovoce.sim.worlds.base import world_for
 from sottovoce.sim.worlds.people import People, people_of
 from sottovoce.users.fields import to_word
 
+ROUNDING = 1e-6
+"""Regrets that are equal but for the order in which they were summed differ by less."""
 UNIFORM_POINTS = 32
 """Where the actions are points, uniform play is judged by so many for every visitor."""
 
@@ -130,7 +132,7 @@ class Band(NamedTuple):
 
     def holds(self, regret: float) -> bool:
         """Does a run that ended with this regret end within the band?"""
-        return bool(self.low[-1] <= regret <= self.high[-1])
+        return bool(self.low[-1] - ROUNDING <= regret <= self.high[-1] + ROUNDING)
 
 
 def band_of(

@@ -12,7 +12,7 @@ from psycopg import Connection
 
 from sottovoce.server.store.postgres.connecting import connect
 
-LEASE_SECONDS, RENEW_SECONDS = 3.0, 0.5
+LEASE_SECONDS, RENEW_SECONDS = 2.0, 0.4
 """How long an election holds, and how often it is renewed and others try to be elected."""
 UNTIL = "clock_timestamp() + make_interval(secs => %s)"
 WIN = f"UPDATE leader SET epoch = epoch + 1, until = {UNTIL} WHERE until < clock_timestamp() RETURNING epoch"

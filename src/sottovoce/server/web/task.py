@@ -38,7 +38,12 @@ class LiveTask:
     """What the learner published last is served; what devices send is judged; what was accepted is counted."""
 
     def __init__(
-        self, row: TaskRow, key: bytes, counts: tuple[int, int] = (0, 0), tokens: TokenDesk | None = None
+        self,
+        row: TaskRow,
+        key: bytes,
+        counts: tuple[int, int] = (0, 0),
+        tokens: TokenDesk | None = None,
+        shared: bool = False,
     ) -> None:
         self.row, self.contract, self.digest = row, row.contract, digest_of(row.body)
         self.reports, self.warm = counts
@@ -55,6 +60,8 @@ class LiveTask:
         self.broken = False
         """Did its learner fail?"""
         self.origins = frozenset(learning_of(self.contract).origins)
+        self.batch = shuffling.batch if (shuffling := learning_of(self.contract).shuffler) else 0
+        """The least number of reports in a batch of its shuffler; 0 where devices report to this server."""
         self._mechanisms = mechanisms_of(self.contract)
         self._permits = PermitOffice(key, self.digest)
         self._judge = Judge(row, self._permits)
@@ -68,8 +75,9 @@ class LiveTask:
         """Of the newest model."""
         self._dealt = 0
         """Offers of the pool that were handed out."""
+        self._places = learning_of(self.contract).publish_every if shared else 1
+        """Where in the pool a process may begin: several begin apart, among the offers that one would hand out."""
         self._first = 0
-        """Where in the pool this process begins: if several do, each offer is handed out about as often."""
 
     # --- what the learner published ----------------------------------------------------------------------------------
 
@@ -93,7 +101,7 @@ class LiveTask:
         self._published = msgspec.msgpack.decode(newest.body, type=Published)
         self._judge.learn_versions({one.version: one.superseded for one in publications if one.version}, now)
         self.version, self.published_after, self._dealt = newest.version, newest.learned, 0
-        self._first = secrets.randbelow(max(len(self._published.offers), 1))
+        self._first = secrets.randbelow(self._places)
         self.prepared.set()
 
     # --- what is served ----------------------------------------------------------------------------------------------
@@ -136,6 +144,7 @@ class LiveTask:
             raise Problem("wrong-kind", "this task hands out tickets: POST to offers")
         if not permits and isinstance(self.contract.offers, ByModel):
             raise Problem("wrong-kind", "this task has a model for everybody: GET model")
+        self.check_direct()
         if permits or not self.published.done:
             self._expires(now)
         return committed(commitments)
@@ -165,6 +174,19 @@ class LiveTask:
     ) -> list[Journalled | wire.Verdict]:
         """Each report as it would be journalled, or why not."""
         return [self._judge(report, self.state(now), now) for report in reports]
+
+    def judge_batch(self, batch: wire.ShuffledReports, now: float) -> list[Journalled | wire.Verdict]:
+        """The same for a batch of the task's shuffler; one that is too small is refused as a whole."""
+        if not self.batch:
+            raise Problem("wrong-kind", "this task declares no shuffler: its devices report to the server")
+        if len({report.id for report in batch.reports}) < self.batch:
+            raise Problem("bad-request", f"a batch of this task has at least {self.batch:,} different reports")
+        return self._judge.shuffled(batch, self.state(now), now)
+
+    def check_direct(self) -> None:
+        """Refuse what a device sends or asks here, where all of it belongs to the task's shuffler."""
+        if self.batch:
+            raise Problem("wrong-kind", "this task hears its shuffler alone: give devices the address of that one")
 
     def count(self, verdict: wire.Verdict, reports: int) -> bool:
         """Were they refused?"""
