@@ -158,6 +158,6 @@ def build(task: Task, noise: Noise) -> ScaleFree:
     link = link_of(task.tuning)
     number = {name: float(task.tuning[name]) for name in ("cut", "first", "recency", "trial", "named", "contrast")}
     d, (deviation, of_cut) = task.dimension, noise.per_block
-    stays = task.tuning["drift"] == "none" and number["contrast"] > 0
+    stays = task.tuning.get("drift", "none") == "none" and number["contrast"] > 0
     steady = STEADY * max(deviation**2, LEAST_NOISE) * d if stays else math.inf
     return ScaleFree(dimension=d, half=link.deviation, rate=1 / max(of_cut, 1.0), steady=steady, **number)
