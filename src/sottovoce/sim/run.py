@@ -114,7 +114,7 @@ def simulate_grid(
 
     The numbers are those of `Run`: rounds, seeds, seed, first, publish_every, delay, checkpoints.
     """
-    grid = Grid(cases, user, world, forgers=forgers, **numbers)
+    grid = Grid(cases, user, world, Run(**numbers), forgers=forgers)
     while not grid.over:
         rounds = grid.advance()
         if progress:
@@ -123,19 +123,18 @@ def simulate_grid(
 
 
 class Grid:
-    """What `simulate_grid` plays, from checkpoint to checkpoint; with a `standing` that was kept it goes on from there."""
+    """What `simulate_grid` plays, from checkpoint to checkpoint; from a standing that was kept it goes on."""
 
     def __init__(
         self,
         cases: Sequence[Case],
         user: LocalUser,
         world: World,
+        run: Run,
         *,
         forgers: Forgers | None = None,
         left: Standing | None = None,
-        **numbers: int,
     ) -> None:
-        run = Run(**numbers)
         with jax.enable_x64(True):
             parts = [parts_of(case) for case in cases]
             setting = setting_of(cases[0], user, run)._replace(cases=len(cases), forgers=forgers)
