@@ -44,12 +44,13 @@ def sweep(
         kept.forget()
     pairs = len(cells) * study.seeds
     say(f"{pairs:,} pairs of seed and setting in {len(shards):,} shards", "dim")
-    with progress_bar("rounds", pairs * study.rounds) as advance, closing(_workers(on, workers)) as staff:
+    with progress_bar("rounds", pairs * study.rounds) as advance, closing(workers_of(on, workers)) as staff:
         results = lead.sweep(study, cells, shards, kept, staff, advance)
     show(place, study, results, parquet=True, json=json)
 
 
-def _workers(on: str, count: int | None) -> "Workers":
+def workers_of(on: str, count: int | None) -> "Workers":
+    """Processes of this machine, or a Ray."""
     if on == HERE:
         from sottovoce.lab.sweep.local import LocalWorkers
 
