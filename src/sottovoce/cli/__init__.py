@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Annotated, NoReturn
 
 COMMANDS = (
-    "algorithms", "choose", "plan", "try_data", "simulate", "sweep", "frontier", "audit", "reproduce", "shuffle",
-    "init", "serve", "token", "store", "task", "statement", "devices", "demo", "inspect",
+    "algorithms", "choose", "plan", "capacity", "try_data", "simulate", "sweep", "frontier", "audit", "reproduce",
+    "shuffle", "init", "serve", "token", "store", "task", "statement", "devices", "demo", "inspect",
 )  # fmt: skip
 """In the order of `--help`; each is the function, or the group of commands, of this name in the file of this name."""
 

@@ -5,6 +5,7 @@ as the end of its pipe. A pool of the standard library would be broken as a whol
 """
 
 import os
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from multiprocessing import connection, get_context
@@ -13,6 +14,7 @@ from multiprocessing.process import BaseProcess
 from typing import NamedTuple
 
 from sottovoce.lab.sweep.messages import SETTINGS, Died, Finished, Job, Message, Shard
+from sottovoce.protocol.errors import ConfigurationError, SottovoceError
 
 
 class Worker(NamedTuple):
@@ -102,7 +104,9 @@ def _serve(pipe: Connection) -> None:
 
                 for message in work(job):
                     pipe.send(message)
-            except Exception as error:
-                pipe.send(error)
+            except SottovoceError as error:
+                pipe.send(ConfigurationError(str(error)))  # not every error of ours survives the way through a pipe
+            except Exception:
+                pipe.send(RuntimeError(f"a worker failed over {job.shard}:\n{traceback.format_exc()}"))
     except (EOFError, OSError, KeyboardInterrupt):
         return
