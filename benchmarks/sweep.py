@@ -42,19 +42,20 @@ def measured(on: str, workers: int, study: Study) -> tuple[dict[str, Any], list[
     with tempfile.TemporaryDirectory() as folder:
         kept = Shards(Path(folder), study, cells)
         with closing(workers_of(on, workers)) as staff:
-            busy, start = busy_seconds(), time.perf_counter()
+            before, start = core_seconds(), time.perf_counter()
             results = sweep(study, cells, shards, kept, staff, lambda rounds: None)
             seconds = time.perf_counter() - start
-            busy = busy_seconds() - busy
+            busy, idle = (after - early for after, early in zip(core_seconds(), before, strict=True))
     pairs = len(cells) * study.seeds
     found = {"on": on, "workers": workers, "pairs": pairs, "rounds": study.rounds, "seconds": seconds}
-    return found | {"busy": busy / seconds / (os.cpu_count() or 1)}, results
+    return found | {"busy": busy / (busy + idle)}, results
 
 
-def busy_seconds() -> float:
-    """Of all cores together, since the machine was started: everything but idle time and waiting for disks."""
-    user, nice, system, *_ = (float(ticks) for ticks in Path("/proc/stat").read_text().split()[1:5])
-    return (user + nice + system) / os.sysconf("SC_CLK_TCK")
+def core_seconds() -> tuple[float, float]:
+    """Of all cores together: busy, and idle or waiting for disks. What a host took from this machine is neither."""
+    user, nice, system, idle, waiting, *_ = map(float, Path("/proc/stat").read_text().splitlines()[0].split()[1:])
+    tick = os.sysconf("SC_CLK_TCK")
+    return (user + nice + system) / tick, (idle + waiting) / tick
 
 
 def main() -> None:

@@ -57,12 +57,15 @@ class _Lead:
     def run(self, shards: Sequence[Shard]) -> None:
         self.waiting = deque(shards)
         while len(self.finished) < len(shards):
-            while self.waiting and self.workers.room():
-                shard = self.waiting.popleft()
-                left = self.kept.left(shard)
-                self.workers.start(Job(self.text, shard, self.made_with, self.keep_every, left))
+            self._hand_out()
             for shard, message in self.workers.hear():
                 self._hear(shard, message)
+
+    def _hand_out(self) -> None:
+        while self.waiting and self.workers.room():
+            shard = self.waiting.popleft()
+            left = self.kept.left(shard)
+            self.workers.start(Job(self.text, shard, self.made_with, self.keep_every, left))
 
     def _hear(self, shard: Shard, message: Message) -> None:
         if isinstance(message, Died):
@@ -72,6 +75,7 @@ class _Lead:
                 raise WorkersDied(f"{MOST_DEATHS} workers died over {who}; the last: {message.reason}")
             self.waiting.appendleft(shard)
         elif isinstance(message, Finished):
+            self._hand_out()  # before anything is written: a worker that waits is a core that waits
             self.kept.save(shard, message.outcome)
             self.finished[shard] = message.outcome
             self._advance(shard, self.study.rounds)
