@@ -158,7 +158,6 @@ def forgetting(folder: Path) -> bool:
 
 
 def measure_rollback(reports: int) -> Iterator[tuple[str, float, float]]:
-    """From the newest to the oldest: a rollback cannot be undone."""
     if not reports:
         return
     with tempfile.TemporaryDirectory() as folder:
@@ -168,16 +167,22 @@ def measure_rollback(reports: int) -> Iterator[tuple[str, float, float]]:
         with running(Path(folder)) as (target, _):
             while learned(target, row) < reports:
                 time.sleep(0.1)
-            counts = kept(target)
-            yield f"{reports:,} reports, snapshots kept", len(counts), 32.0
-            yield "rolled back to the newest of them, seconds", rolled_back(target, counts[0]), 5.0
-            before, after = max(itertools.pairwise(counts[::-1]), key=lambda pair: pair[1] - pair[0])
-            yield f"over {after - before - 1:,} reports of the widest gap, seconds", rolled_back(target, after - 1), 5.0
-        with running(Path(folder)) as (target, _):
-            counts = kept(target)
-            what = "to one in the middle, right after a restart, seconds"
-            yield what, rolled_back(target, counts[len(counts) // 2]), 5.0
-            yield "to the first, seconds", rolled_back(target, counts[-1]), 5.0
+        yield from rollbacks(Path(folder), reports)
+
+
+def rollbacks(folder: Path, reports: int, store: str = "") -> Iterator[tuple[str, float, float]]:
+    """From the newest to the oldest: a rollback cannot be undone. Everything is learned already."""
+    with running(folder, store) as (target, _):
+        counts = [count for count in kept(target) if count < reports]
+        yield f"{reports:,} reports, snapshots kept", len(counts), 32.0
+        yield "rolled back to the newest of them, seconds", rolled_back(target, counts[0]), 5.0
+        before, after = max(itertools.pairwise(counts[::-1]), key=lambda pair: pair[1] - pair[0])
+        yield f"over {after - before - 1:,} reports of the widest gap, seconds", rolled_back(target, after - 1), 5.0
+    with running(folder, store) as (target, _):
+        counts = kept(target)
+        what = "to one in the middle, right after a restart, seconds"
+        yield what, rolled_back(target, counts[len(counts) // 2]), 5.0
+        yield "to the first, seconds", rolled_back(target, counts[-1]), 5.0
 
 
 def kept(target: Target) -> list[int]:
@@ -243,11 +248,11 @@ def published(store: Store, row: TaskRow) -> Published:
 
 
 @contextlib.contextmanager
-def running(folder: Path) -> Iterator[tuple[Target, float]]:
-    """A server on this folder, and how many seconds it took to be ready."""
+def running(folder: Path, store: str = "") -> Iterator[tuple[Target, float]]:
+    """A server on this folder or store, and how many seconds it took to be ready."""
     command = [sys.executable, "-m", "sottovoce", "serve", "--port", "0", "--rate", "0", "--data", str(folder)]
     start = time.perf_counter()
-    environment = os.environ | {"SOTTOVOCE_ADMIN_TOKEN": TOKEN}
+    environment = os.environ | {"SOTTOVOCE_ADMIN_TOKEN": TOKEN, "SOTTOVOCE_STORE": store}
     process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     address = json.loads(process.stderr.readline())["address"]

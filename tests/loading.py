@@ -7,11 +7,14 @@ import random
 import resource
 import signal
 import sqlite3
+import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+import psycopg
 
 from postgres import Postgres
 from serving import (
@@ -22,6 +25,7 @@ from serving import (
     Server,
     children_of,
     committing,
+    honest,
     lives,
     model_report,
     new_nonces,
@@ -31,14 +35,18 @@ from serving import (
 from sottovoce.protocol.codec import from_text
 from sottovoce.protocol.contract import ByTicket, Contract
 from sottovoce.protocol.permits import commitment_of, report_id
+from sottovoce.server.learn.process import Folds
 from sottovoce.server.learn.replaying import replay
 from sottovoce.server.store import open_store
+from sottovoce.server.store.base import Journalled, Store
 
 KEPT = ("accepted", "duplicate")
 GONE = (OSError, http.client.HTTPException)
 """What a client sees of a server that was killed or is starting."""
 
 PATIENCE = 60.0
+TAKES_OVER = 5.0
+"""Seconds within which another learner learns."""
 
 
 class Load:
@@ -136,6 +144,25 @@ def kill_under_load(folder: Path, kills: int, longest: float) -> tuple[int, int]
         server.close()
 
 
+NEWER = """
+from sottovoce.server.store.migrations import Migration
+from sottovoce.server.store.postgres import schema
+
+schema.MIGRATIONS += (Migration(99, 7, "A table for notes.", ("CREATE TABLE notes (body text NOT NULL)",)),)
+"""
+"""What Python runs first in every process of a version that adds something to the database."""
+
+
+def newer_version(folder: Path) -> dict[str, str]:
+    """The variables with which a command is one of that version, and its learner too."""
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text(NEWER)
+    return {"PYTHONPATH": os.pathsep.join(map(str, [folder, *sys.path]))}
+
+
+EPOCH = "SELECT epoch FROM leader"
+
+
 class Cluster:
     """Two servers on one PostgreSQL, people who report to either, and what can happen to them."""
 
@@ -176,28 +203,90 @@ class Cluster:
                 known = max(known, sum(server.summary(one.id)["learned"] for one in self.contracts))
         return known
 
-    def kill_web(self) -> None:
+    def kill_web(self) -> float:
+        """The server whose learner learns, and start it again; seconds until another learner learned."""
         server = self.leader()
-        server.kill()
+        pause = self._replaced(lambda: server.stop(signal.SIGKILL))
         server.start()
+        return pause
 
-    def kill_learner(self) -> None:
+    def kill_learner(self) -> float:
+        """The one that learns; seconds until another one learned."""
         (child,) = children_of(self.leader().pid)
-        os.kill(child, signal.SIGKILL)
+        return self._replaced(lambda: os.kill(child, signal.SIGKILL))
 
-    def kill_postgres(self) -> None:
+    def kill_postgres(self) -> float:
+        """And start it again; seconds until something was learned."""
+        start = time.monotonic()
         self.postgres.stop(signal.SIGKILL)
         self.postgres.start()
+        return self._goes_on(start)
 
-    def check(self) -> tuple[int, int]:
-        """Nothing lost, nothing double, replay as learned; how many reports, and how often somebody came again."""
+    def stop_learner(self, seconds: float) -> float:
+        """SIGSTOP to the one that learns for at least so long; it writes nothing when it goes on, and is not elected.
+
+        Seconds until another one learned.
+        """
+        old = self.leader()
+        (stopped,) = children_of(old.pid)
+        try:
+            pause = self._replaced(lambda: os.kill(stopped, signal.SIGSTOP))
+            time.sleep(seconds)
+        except BaseException:
+            os.kill(stopped, signal.SIGCONT)
+            raise
+        with psycopg.connect(self.address, autocommit=True) as database:
+            epoch = database.execute(EPOCH).fetchone()
+            os.kill(stopped, signal.SIGCONT)
+            before, seen = self.learned(), self._offered(database)
+            while self.learned() <= before + 50:
+                now = self._offered(database)
+                assert all(now[task] >= learned for task, learned in seen.items()), "something stale was published"
+                seen = now
+            assert database.execute(EPOCH).fetchone() == epoch
+        until(lambda: b"sottovoce_learner_leads 0.0" in old.call("GET", "/metrics").body)
+        return pause
+
+    def _replaced(self, happens: Callable[[], object]) -> float:
+        """Seconds from this until another learner was elected and has learned something."""
+        with psycopg.connect(self.address, autocommit=True) as database:
+            epoch, start = database.execute(EPOCH).fetchone(), time.monotonic()
+            happens()
+            until(lambda: database.execute(EPOCH).fetchone() != epoch, pause=0.01)
+        return self._goes_on(start)
+
+    def _goes_on(self, start: float) -> float:
+        before = self.learned()
+        until(lambda: self.learned() > before, pause=0.01)
+        return time.monotonic() - start
+
+    def _offered(self, database: psycopg.Connection) -> dict[int, int]:
+        """After how many reports that was learned which each task offers from."""
+        newest = database.execute("SELECT task, learned FROM publications WHERE superseded = 0").fetchall()
+        assert len(newest) == len(dict(newest)) == len(self.contracts)
+        return dict(newest)
+
+    def replace(self, environment: Mapping[str, str]) -> None:
+        """One server after the other ends in order and is started with these variables, as in an upgrade."""
+        for server in self.servers:
+            assert server.stop() == 0
+            server.become(environment)
+            server.start().ready()
+            before = self.learned()
+            until(lambda: self.learned() > before)  # noqa: B023
+
+    def check(self, besides: Sequence[dict[str, Any]] = ()) -> tuple[int, int]:
+        """Nothing lost, nothing double, replay as learned; how many reports, and how often somebody came again.
+
+        Those `besides` were accepted too.
+        """
         for load in self.loads:
             load.finish()
         states = {one.id: self.servers[0].caught_up(one.id) for one in self.contracts}
         for server in self.servers:
             assert server.stop() == 0
             assert '"event":"route failed"' not in server.log.read_text()
-        acknowledged = [id for load in self.loads for id in load.acknowledged]
+        acknowledged = [id for load in self.loads for id in load.acknowledged] + [id_of(report) for report in besides]
         check_journal(self.address, acknowledged)
         check_replay(self.address, states)
         return len(acknowledged), sum(load.retried for load in self.loads)
@@ -268,3 +357,18 @@ def check_replay(address: Path | str, states: dict[str, dict[str, Any]]) -> None
         assert summary["reports"] == summary["learned"] == len(list(store.entries_of(row.number, 0)))
         assert replay(store, row) == summary["state"]
     store.close()
+
+
+def more(store: Store, numbers: range) -> str:
+    """Report to the first task without a server; the state after these reports too."""
+    row = store.tasks()[0]
+    store.append([
+        Journalled(row.number, n.to_bytes(16, "big"), 0, 0, 2 * (n % 3).to_bytes(8, "big"), bytes([n % 2]))
+        for n in numbers
+    ])  # fmt: skip
+    learning = Folds(store)
+    while learning.catch_up() or learning.behind:
+        pass
+    learning.finish()
+    assert len(honest(row.contract)) == 1  # so what was kept above is a report of this task
+    return learning._news(row.number).state

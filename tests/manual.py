@@ -15,7 +15,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
-FOLLOWED = ("docs/live.md", "docs/openfeature.md", "docs/backend.md", "docs/tokens.md")
+FOLLOWED = ("docs/live.md", "docs/openfeature.md", "docs/backend.md", "docs/tokens.md", "docs/shuffler.md")
 """Pages that need a server: tests/server/test_manual.py follows each from its first line to its last."""
 
 OPERATED = dict.fromkeys(

@@ -32,9 +32,7 @@ class Postgres:
         self.data.mkdir()
         self.own(self._root, self.data)
         self.run("initdb", "-D", self.data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale", "-N")
-        lines = [f"{name} = {value}" for name, value in ({"max_connections": "60"} | settings).items()]
-        with (self.data / "postgresql.conf").open("a") as file:
-            file.write("\n".join(lines) + "\n")
+        self.set(max_connections="60", **settings)
         self._process: subprocess.Popen | None = None
         self._databases = 0
 
@@ -44,6 +42,11 @@ class Postgres:
         done = subprocess.run(command, user=self._user, capture_output=True, text=True, cwd=self._root)
         assert done.returncode == 0, done.stderr
         return done.stdout
+
+    def set(self, **settings: str) -> None:
+        """From the next start on."""
+        with (self.data / "postgresql.conf").open("a") as file:
+            file.writelines(f"{name} = {value}\n" for name, value in settings.items())
 
     def own(self, *paths: Path) -> None:
         """Give these to whoever runs it."""

@@ -1,5 +1,6 @@
 """A real server in its own process, two small tasks, and honest reports to them."""
 
+import contextlib
 import http.client
 import json
 import os
@@ -47,6 +48,7 @@ MODEL: dict[str, Any] = ARMS | {
     "fields": {"age": {"kind": "number", "low": 0.0, "high": 100.0}},
     "publish_every": 25,
 }
+MIXED: dict[str, Any] = MODEL | {"id": "mixed", "shuffler": {"batch": 20}}
 HELD_ARMS: dict[str, Any] = ARMS | {"id": "held-arms", "holdout": {"share": 0.2, "baseline": "b"}}
 HELD_MODEL: dict[str, Any] = MODEL | {"id": "held-model", "holdout": {"share": 0.25}}
 
@@ -168,15 +170,21 @@ class Server:
         proxies: int = 0,
         tokens: Path | None = None,
         store: str = "",
+        workers: int = 1,
         environment: Mapping[str, str] = {},
     ) -> None:
-        self.folder, self.port, self.log = folder, free_port(), folder / "stderr"
-        self._environment = os.environ | {"SOTTOVOCE_ADMIN_TOKEN": token, "SOTTOVOCE_STORE": store} | environment
+        self.folder, self.port, self.log = folder, free_port(workers), folder / "stderr"
+        self._environment = os.environ | {"SOTTOVOCE_ADMIN_TOKEN": token, "SOTTOVOCE_STORE": store} | dict(environment)
         self._command = [sys.executable, "-m", "sottovoce", "serve", "--data", str(folder)]
         self._command += ["--port", str(self.port), "--rate", str(rate), "--proxies", str(proxies)]
         self._command += ["--tokens", str(tokens)] if tokens else []
+        self._command += ["--workers", str(workers)] if workers > 1 else []
         self._process: subprocess.Popen | None = None
         self._caller = Caller(self.port)
+
+    def become(self, environment: Mapping[str, str]) -> None:
+        """From the next start on it is run with these variables."""
+        self._environment |= environment
 
     def start(self) -> "Server":
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -196,6 +204,10 @@ class Server:
             return self.call("GET", path).status == 200
         except OSError:
             return False
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
 
     @property
     def pid(self) -> int:
@@ -276,6 +288,21 @@ class Server:
             self._process.wait()
 
 
+class Shuffler(Server):
+    """`sottovoce shuffler` before a server, in a folder of its own; devices use it as they use a server."""
+
+    def __init__(self, folder: Path, server: str, *tasks: str, token: str = TOKEN, batch: int = 0) -> None:
+        super().__init__(folder)
+        self.token = token
+        self._command = [sys.executable, "-m", "sottovoce", "shuffler", "--server", server, "--data", str(folder)]
+        self._command += ["--port", str(self.port), "--rate", "0", "--batch", str(batch)]
+        self._command += [word for task in tasks for word in ("--task", task)]
+
+    def start(self) -> "Server":
+        self._environment = os.environ | {"SOTTOVOCE_SHUFFLER_TOKEN": self.token}
+        return super().start()
+
+
 def children_of(pid: int) -> Iterator[int]:
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -298,10 +325,16 @@ def resident(pid: int) -> int:
     return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+def free_port(following: int = 1) -> int:
+    """The first of so many that follow each other, all of them free."""
+    while True:
+        with contextlib.ExitStack() as open_ones, contextlib.suppress(OSError, OverflowError):
+            first = open_ones.enter_context(socket.socket())
+            first.bind(("127.0.0.1", 0))
+            port = first.getsockname()[1]
+            for number in range(1, following):
+                open_ones.enter_context(socket.socket()).bind(("127.0.0.1", port + number))
+            return port
 
 
 def until(claim: Callable[[], bool], seconds: float = 60.0, pause: float = 0.05) -> None:

@@ -18,6 +18,7 @@ from sottovoce.protocol.errors import ConfigurationError
 
 MESSAGES = (
     wire.TaskStatus, wire.Commitments, wire.Permits, wire.ModelReport, wire.Offers, wire.TicketReport, wire.Summary,
+    wire.ShuffledReports,
 )  # fmt: skip
 """What travels. A problem document has members of its own."""
 PROBLEM = {"type", "title", "status", "detail"}
@@ -60,7 +61,7 @@ def test_a_task_or_study_of_a_page_can_be_used(block: Block, tmp_path: Path):
         assert load_study(file) in [load_study(path) for path in (ROOT / "experiments").glob("*.toml")]
         return
     if "id" not in tomllib.loads(block.text):
-        whole = starting_file(file, contextual=False)
+        whole = starting_file(file, contextual="shuffler" in tomllib.loads(block.text))
         file.write_text(whole + block.text if block.text.startswith("[") else block.text + whole)
     contract_of(load_task_file(file))
 

@@ -8,13 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema_rs
+import msgspec
 import pytest
 import yaml
 
-from serving import task_file
+from serving import MODEL, task_file
 from sottovoce.catalogue.resolve import contract_of
-from sottovoce.catalogue.task_file import load_task_file
+from sottovoce.catalogue.task_file import TaskFile, load_task_file
+from sottovoce.cli.statement import with_shuffler
 from sottovoce.client.terms import EXTENSIONS
+from sottovoce.lab.shuffling import DELTA, shuffled_epsilon
 from sottovoce.privacy.mechanisms import MECHANISMS
 from sottovoce.protocol.budget import Budget
 from sottovoce.protocol.wire import ModelReport, TicketReport
@@ -31,15 +34,16 @@ TASKS = {
     "headline": ROOT / "experiments" / "live" / "headline.toml",
     "recommend": ROOT / "experiments" / "live" / "recommend.toml",
     "gaussian": GOLDEN / "gaussian.toml",
+    "shuffled": GOLDEN / "shuffled.toml",
 }
-"""Tickets; a scale-free learner with features; Gaussian noise with a delta."""
+"""Tickets; a scale-free learner with features; Gaussian noise with a delta; a shuffler."""
 
 
 def facts(name: str, **how: Any) -> Facts:
     return facts_of(contract_of(load_task_file(TASKS[name])), **how)
 
 
-@pytest.mark.parametrize("name", ["recommend", "gaussian"])
+@pytest.mark.parametrize("name", ["recommend", "gaussian", "shuffled"])
 def test_the_text_is_as_it_was_reviewed(name: str):
     """To renew it: `sottovoce statement TASK > tests/golden/statement/NAME.md`, and read what has changed."""
     assert typed("statement", str(TASKS[name])) == (GOLDEN / f"{name}.md").read_text("utf-8")
@@ -106,6 +110,35 @@ def test_what_a_shuffler_would_add_is_marked_hypothetical_and_left_out_where_the
     assert "Not computed here" in as_markdown(facts("headline"))
     assert "says nothing about this task" in " ".join(as_markdown(facts("gaussian")).split())
     assert "a hypothetical number" in (GOLDEN / "recommend.md").read_text("utf-8")
+
+
+def test_a_smaller_epsilon_is_claimed_where_a_shuffler_is_declared_and_on_conditions():
+    said = " ".join((GOLDEN / "shuffled.md").read_text("utf-8").split())
+    assert "a hypothetical number" not in said
+    assert "No shuffler runs here" not in said
+    assert all(" ".join(condition.split()) in said for condition in words.CONDITIONS)
+    epsilon, delta = shuffled_epsilon(2.0, 2000, DELTA), DELTA
+    claimed = re.search(r"\| 2,000 +\| ([\d.]+) +\| ([\d.e-]+) ", said)
+    assert claimed
+    assert epsilon <= float(claimed[1]) <= 1.1 * epsilon
+    assert delta == float(claimed[2])
+    verdict = said.split("## ")[0]
+    assert "(epsilon 2)" in verdict  # what is said first needs nobody's honesty
+    silent = " ".join(as_markdown(facts("shuffled")).split())
+    assert "How much more is not computed here" in silent
+
+
+def test_nothing_is_claimed_for_a_shuffler_where_the_theorem_is_silent_or_the_batch_is_small():
+    delta = MODEL | {"learner": "linucb", "preset": "paper", "privacy": {"epsilon": 0.9, "delta": 1e-6, "quieter": []}}
+    said = statement_of(delta | {"shuffler": {"batch": 50}})
+    assert "says nothing about this task" in said
+    assert "promises more than it does alone" not in said
+    assert "so small a batch adds next to nothing" in statement_of(MODEL | {"shuffler": {"batch": 20}})
+
+
+def statement_of(file: dict[str, Any]) -> str:
+    found = with_shuffler(facts_of(contract_of(msgspec.convert(file, TaskFile))))
+    return " ".join(as_markdown(found).split())
 
 
 # --- the page --------------------------------------------------------------------------------------------------------

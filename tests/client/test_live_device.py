@@ -443,6 +443,7 @@ def test_contracts_that_lie_are_refused():
         "breaks a rule: a task with a model": changed(contract, offers={"kind": "tickets", "dimension": 0}),
         "not 'headline'": changed(contract, id="other"),
         "format 1": changed(contract, format=1),
+        "has format 4; this version of Sottovoce reads format 3": changed(contract, format=4),
         "asks for nothing that this device does not know": changed(contract, extensions={"permits": {}}),
         "unknown field": changed(contract, surprise=1),
         "not a contract": b"<html>",

@@ -25,8 +25,9 @@ from sottovoce.server.web.app import pattern_of
 from sottovoce.server.web.routes import ROUTES
 
 DEPLOY = ROOT / "deploy"
-KINDS = {"caddyfile", "nginx", "console"}
-"""Of blocks. What a proxy's file says is compared with the file in test_proxies.py."""
+KINDS = {"caddyfile", "nginx", "console", "ini"}
+"""Of blocks. What a proxy's file says is compared with the file in test_proxies.py; settings of PostgreSQL, and its
+programs, are used in test_postgres_backup.py."""
 SERVICES = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
 backup = runpy.run_path(str(DEPLOY / "backup.py"))["main"]
 
@@ -125,6 +126,7 @@ CHECKS: dict[str, Callable[[list[str], Server], None]] = {
     "promtool": is_about_files,
     "install": makes_the_installation,
     "/opt/sottovoce/bin/pip": makes_the_installation,
+    **dict.fromkeys(("pg_dump", "pg_restore", "pg_basebackup", "touch"), lambda words, server: None),
     **dict.fromkeys(("export", "df", "du", "free", "top"), lambda words, server: None),
 }
 """What is checked of a command, by its first word. The last ones are the system's own."""

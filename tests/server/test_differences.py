@@ -35,11 +35,12 @@ def said(old: dict[str, Any], new: dict[str, Any]) -> str:
         ({"admission": "signed"}, ["signs a token (was everybody)", "which reports came from one person"]),
         ({"fields": AGE | {"sick": {"kind": "flag"}}}, ["fields: age (0 to 100), sick (yes or no)", "new: sick;"]),
         ({"fields": {"age": AGE["age"] | {"high": 9.0}}}, ["age (0 to 9) (was age (0 to 100))", "changed: age"]),
+        ({"shuffler": {"batch": 50}}, ["shuffler: mixes at least 50 reports", "(was none)", "in batches alone"]),
         (MODEL | {"id": "arms"}, ["by a model (was the server, by tickets)", "sphere (was levels)", "new: age"]),
     ],
 )
 def test_a_change_of_privacy_is_said_with_its_meaning_and_first(change: dict[str, Any], says: list[str]):
-    base = MODEL if change.keys() == {"fields"} else ARMS
+    base = MODEL if change.keys() in ({"fields"}, {"shuffler"}) else ARMS
     text = said(base, base | change)
     privacy = text.partition(TITLES[1])[0].partition(TITLES[2])[0]
     assert all(one in privacy for one in says), text

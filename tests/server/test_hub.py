@@ -394,3 +394,18 @@ def test_the_metrics_say_how_far_the_learner_is_and_when_it_was_last_heard(tmp_p
             assert "sottovoce_learner_leads 1.0" in page
 
     asyncio.run(scene())
+
+
+def test_work_that_is_cancelled_in_the_moment_of_its_answer_ends(tmp_path: Path):
+    """Else it would go on for ever, and the server would not stop."""
+
+    async def scene(thread: StoreThread) -> None:
+        answer = asyncio.get_running_loop().create_future()
+        work = asyncio.create_task(thread._in_time(answer))
+        await asyncio.sleep(0)
+        answer.set_result(None)
+        work.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await work
+
+    played(Watched(tmp_path), scene)

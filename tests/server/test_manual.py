@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from manual import FOLLOWED, ROOT, blocks
-from serving import Server
+from serving import Server, Shuffler, until
 from sottovoce.cli import main
 
 SMALLER = {"--people 2000": "--people 60"}
@@ -22,6 +22,7 @@ SAID = {
     "docs/openfeature.md": "SPLIT 9",
     "docs/backend.md": "will leave: 1 report",
     "docs/tokens.md": "What it means for privacy",
+    "docs/shuffler.md": "will be reported: True",
 }
 """A sentence that a page must have made its programs print."""
 
@@ -34,11 +35,13 @@ def test_a_page_can_be_followed_from_the_first_line_to_the_last(
     monkeypatch.chdir(tmp_path)
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     namespace: dict[str, Any] = {"__name__": "__main__"}
-    tokens = tmp_path / "tokens.toml" if page == "docs/tokens.md" else None
+    tokens = tmp_path / "tokens.toml" if page in ("docs/tokens.md", "docs/shuffler.md") else None
     printed, server = io.StringIO(), Server(tmp_path / "data", token="choose-your-own", tokens=tokens)
+    shuffler = Shuffler(tmp_path / "shuffler", server.address, "films")
     try:
         for block in blocks(ROOT / page):
-            text = block.text.replace("http://127.0.0.1:8080", f"http://127.0.0.1:{server.port}")
+            text = block.text.replace("http://127.0.0.1:8080", server.address)
+            text = text.replace("http://127.0.0.1:8081", shuffler.address)
             for written, small in SMALLER.items():
                 text = text.replace(written, small)
             with contextlib.redirect_stdout(printed):
@@ -46,7 +49,12 @@ def test_a_page_can_be_followed_from_the_first_line_to_the_last(
                     exec(compile(text, page, "exec"), namespace)
                 elif block.kind == "console":
                     for line in text.splitlines():
-                        follow(shlex.split(line.removeprefix("$ "), comments=True), server, monkeypatch)
+                        words = shlex.split(line.removeprefix("$ "), comments=True)
+                        if words[:2] == ["sottovoce", "shuffler"]:
+                            shuffler.token = printed.getvalue().split("kept nowhere:\n")[1].split()[0]
+                            shuffler.start().ready()
+                        else:
+                            follow(words, server, monkeypatch)
         if page == "docs/live.md":
             assert set(namespace["device"].outbox()[0].report) == {"ticket", "nonce", "gate", "payload"}
             assert (tmp_path / "fleet.json").exists()
@@ -56,10 +64,14 @@ def test_a_page_can_be_followed_from_the_first_line_to_the_last(
         if page == "docs/tokens.md":
             (written,) = [block.text for block in blocks(ROOT / page) if block.kind == "text"]
             assert plain(written) in plain(printed.getvalue())
+        if page == "docs/shuffler.md":
+            assert "0 private reports" in plain(printed.getvalue())
+            until(lambda: server.summary("films")["reports"] == 100, seconds=10)
         assert SAID[page] in printed.getvalue()
     finally:
         if "device" in namespace:
             namespace["device"].close()
+        shuffler.close()
         server.close()
 
 

@@ -11,14 +11,14 @@ from pathlib import Path
 import jax
 import pytest
 
-from serving import created, honest
+from loading import more
+from serving import created
 from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.server.coordination.messages import Wish
 from sottovoce.server.coordination.pipes import only_one
 from sottovoce.server.learn.process import Folds
 from sottovoce.server.learn.replaying import replay
 from sottovoce.server.store import migrate, open_store, parts_of
-from sottovoce.server.store.base import Journalled, Store
 from sottovoce.server.store.files import format_of, open_existing, write_format
 from sottovoce.server.store.migrations import Format, newest
 from sottovoce.server.store.sqlite_migrations import FILES
@@ -78,21 +78,6 @@ UNION SELECT task, learned, seq, published, state, 1 FROM new.snapshots WHERE ba
 def double_precision() -> Iterator[None]:
     with jax.enable_x64(True):
         yield
-
-
-def more(store: Store, numbers: range) -> str:
-    """The state after these reports too."""
-    row = store.tasks()[0]
-    store.append([
-        Journalled(row.number, n.to_bytes(16, "big"), 0, 0, 2 * (n % 3).to_bytes(8, "big"), bytes([n % 2]))
-        for n in numbers
-    ])  # fmt: skip
-    learning = Folds(store)
-    while learning.catch_up() or learning.behind:
-        pass
-    learning.finish()
-    assert len(honest(row.contract)) == 1  # so what was kept above is a report of this task
-    return learning._news(row.number).state
 
 
 def learned_folder(folder: Path, *, base: bool = True) -> Path:

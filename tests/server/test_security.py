@@ -22,6 +22,8 @@ ADMIN = [
     ("POST", "/v1/tasks/arms/resume"),
     ("POST", "/v1/tasks/arms/promote"),
     ("POST", "/v1/tasks/arms/rollback"),
+    ("GET", "/v1/tasks/arms/snapshots"),
+    ("POST", "/v1/tasks/arms/batches"),
     ("POST", "/v1/tasks/arms/prediction"),
     ("POST", "/v1/tasks/arms/warm"),
     ("GET", "/v1/tasks/arms/overview"),

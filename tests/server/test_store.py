@@ -1,5 +1,6 @@
 """What every store must do: everything once, in order, all or nothing. A new store is one more line in STORES."""
 
+import contextlib
 import sqlite3
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -382,3 +383,18 @@ def test_two_servers_do_not_share_a_folder(tmp_path: Path):
     with only_one("server", tmp_path, wait=False), pytest.raises(ConfigurationError, match="another server uses"):
         only_one("server", tmp_path, wait=False)
     only_one("server", tmp_path, wait=False).close()
+
+
+def test_a_long_log_of_the_embedded_store_starts_anew_while_reports_come(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("sottovoce.server.store.sqlite.LONGEST_LOG", 8)
+    log = tmp_path / "journal.sqlite-wal"
+    with contextlib.closing(SqliteStore(tmp_path)) as store, contextlib.closing(store.clone()) as other:
+        created(store)
+        for n in range(300):
+            store.append([report(n)])
+            if n % 10 == 9:
+                other.tidy()
+        assert log.stat().st_size < 100 * 4096  # each report takes several pages
+        assert ids(store) == list(range(300))

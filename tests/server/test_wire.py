@@ -59,3 +59,12 @@ def test_a_summary_speaks_of_rewards_in_the_units_of_the_task(live):
         if estimate["reports"]:
             assert abs(estimate["reward"] - means[estimate["action"]]) < 5 * estimate["error"]
     assert np.isclose(sum(estimate["reports"] for estimate in summary["estimates"]), 300)
+
+
+def test_another_version_of_the_protocol_is_refused_by_name(live):
+    for version in ("v2", "v0", "v31"):
+        refused = live.server.call("GET", f"/{version}/tasks/arms")
+        assert refused.status == 404
+        assert refused.json()["detail"].endswith(f"this server speaks v1 of the protocol, not {version}")
+    for path in ("/v1/nothing", "/vv2/tasks", "/v2x/tasks", "/v" + "9" * 5000 + "/tasks"):
+        assert live.server.call("GET", path).json()["detail"] == "there is no such route"

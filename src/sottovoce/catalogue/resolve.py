@@ -15,6 +15,7 @@ from sottovoce.protocol.contract import FORMAT, ByModel, ByTicket
 from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.protocol.fields import width_of
 from sottovoce.protocol.links import link_of
+from sottovoce.protocol.wire import room_for
 
 QUIETER = (0.5, 0.25)
 """Shares of the task's epsilon that a device may choose instead, where the file does not say."""
@@ -40,6 +41,9 @@ def contract_of(file: TaskFile) -> bytes:
     check_file(file)
     resolved = task_from(file)
     unit_low, unit_high = _unit(resolved)
+    mechanisms = _mechanisms(file, resolved)
+    if file.shuffler and file.shuffler.batch > (most := room_for(mechanisms[0].coin_size + mechanisms[0].report_size)):
+        raise ConfigurationError(f"a batch of this task has at most {most:,} reports, got {file.shuffler.batch:,}")
     contract = {
         "format": FORMAT,
         "id": file.id,
@@ -48,8 +52,7 @@ def contract_of(file: TaskFile) -> bytes:
         "domain": resolved.domain,
         "mechanism": resolved.mechanism,
         "gates": [
-            {"epsilon": one.budget.epsilon, "delta": one.budget.delta, "numbers": numbers_of(one)}
-            for one in _mechanisms(file, resolved)
+            {"epsilon": one.budget.epsilon, "delta": one.budget.delta, "numbers": numbers_of(one)} for one in mechanisms
         ],
         "limit": msgspec.to_builtins(limit_of(file.privacy)),
         "reward": msgspec.to_builtins(file.reward)
@@ -106,6 +109,8 @@ def _learning(file: TaskFile, task: Task) -> dict[str, Any]:
     same = {name: getattr(task, name) for name in ("learner", "preset", "formula", "tuning", "region")}
     publish_every = file.publish_every or max(1, file.horizon // MODELS)
     chosen: dict[str, Any] = {"origins": file.origins} if file.origins else {}
+    if file.shuffler:
+        chosen["shuffler"] = {"batch": file.shuffler.batch}
     if file.holdout and file.holdout.baseline:
         chosen["holdout"] = {"share": file.holdout.share, "baseline": file.actions.index(file.holdout.baseline)}
     return same | {"horizon": file.horizon, "publish_every": publish_every} | chosen

@@ -54,6 +54,13 @@ class TicketHoldout(Strict, frozen=True, kw_only=True):
     """The number of the action."""
 
 
+class Shuffling(Strict, frozen=True, kw_only=True):
+    """`[shuffler]`: reports come from a shuffler alone, in batches (docs/shuffler.md)."""
+
+    batch: int
+    """The least number of reports in a batch. All of one answer the same model, through the same gate."""
+
+
 class Learning(Strict, frozen=True, kw_only=True):
     """The part of a contract that only the server reads."""
 
@@ -70,6 +77,8 @@ class Learning(Strict, frozen=True, kw_only=True):
     """Web pages whose scripts may be devices."""
     holdout: TicketHoldout | None = None
     """For a task with tickets; with a model devices have to know it, and it is among the extensions."""
+    shuffler: Shuffling | None = None
+    """None where devices report to the server. A device does the same in both cases, so it need not know."""
 
 
 def learning_of(contract: Contract) -> Learning:

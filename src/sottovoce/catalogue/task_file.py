@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeVar
 import msgspec
 
 from sottovoce.catalogue.algorithms import algorithm_of, learners_with, needs_delta
+from sottovoce.catalogue.task import Shuffling
 from sottovoce.protocol.budget import budget
 from sottovoce.protocol.contract import DAY, NAME, Limit
 from sottovoce.protocol.errors import ConfigurationError, UnknownName, check_range
@@ -29,6 +30,7 @@ LARGEST = {
 """What one server can carry for one task, with room to spare."""
 LARGEST_FEATURES = 2000
 LEAST_HOLDOUT = 0.001
+LEAST_BATCH = 2
 LARGEST_TUNING = 1e9
 UNKNOWN = re.compile(r"unknown field `(?P<field>[^`]*)`(?: - at `\$(?P<path>[.\w]*)`)?$")
 """What msgspec says of a field that is not declared, and where."""
@@ -111,6 +113,8 @@ class TaskFile(Strict, frozen=True, kw_only=True):
     """Web pages whose scripts may be devices, as in "https://shop.example"; none when left out."""
     holdout: HoldoutShare | None = None
     """None: everybody gets what was learned, and nothing is compared."""
+    shuffler: Shuffling | None = None
+    """None: devices report to the server. Else a process that somebody else runs mixes the reports first."""
     tuning: dict[str, float | str] = msgspec.field(default_factory=dict)
 
 
@@ -211,6 +215,8 @@ def check_file(file: TaskFile) -> None:
         raise ConfigurationError(f"publish_every must be at least 1, got {file.publish_every}")
     if file.holdout:
         _check_holdout(file, file.holdout)
+    if file.shuffler:
+        _check_shuffler(file, file.shuffler)
 
 
 def _check_holdout(file: TaskFile, holdout: HoldoutShare) -> None:
@@ -229,6 +235,21 @@ def _check_holdout(file: TaskFile, holdout: HoldoutShare) -> None:
     elif holdout.baseline not in file.actions:
         known = ", ".join(file.actions)
         raise ConfigurationError(f"the baseline of a holdout is one of: {known}; got {holdout.baseline!r}")
+
+
+def _check_shuffler(file: TaskFile, shuffler: Shuffling) -> None:
+    """A shuffler hides whose a report is; refuse it where something else would tell."""
+    if algorithm_of(file.learner).actions != "features":
+        raise ConfigurationError(
+            f"{file.learner} works with tickets: each report brings back what the server itself gave out, and a "
+            "shuffler would hide nothing; leave [shuffler] out"
+        )
+    if file.holdout:
+        raise ConfigurationError("a shuffler does not sort reports by what they measure; leave holdout or shuffler out")
+    if file.admission != "open":
+        raise ConfigurationError("a shuffler cannot check admission tokens; leave admission or shuffler out")
+    if shuffler.batch < LEAST_BATCH:
+        raise ConfigurationError(f"a shuffler mixes at least {LEAST_BATCH} reports, got batch = {shuffler.batch}")
 
 
 def limit_of(privacy: Privacy) -> Limit:

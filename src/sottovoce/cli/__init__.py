@@ -8,7 +8,7 @@ from typing import Annotated, NoReturn
 
 COMMANDS = (
     "algorithms", "choose", "plan", "capacity", "try_data", "simulate", "sweep", "frontier", "audit", "reproduce",
-    "shuffle", "init", "serve", "token", "store", "task", "statement", "devices", "demo", "inspect",
+    "shuffle", "init", "serve", "shuffler", "token", "store", "task", "statement", "devices", "demo", "inspect",
 )  # fmt: skip
 """In the order of `--help`; each is the function, or the group of commands, of this name in the file of this name."""
 
@@ -42,7 +42,7 @@ def main() -> None:
         extras = [extra for extra, packages in EXTRAS.items() if package in packages]
         if not extras:
             raise
-        extra = "server" if sys.argv[1:2] == ["serve"] else extras[0]
+        extra = "server" if sys.argv[1:2] in (["serve"], ["shuffler"]) else extras[0]
         _refuse(f"{package} is not installed; this command needs it: pip install 'sottovoce[{extra}]'")
 
 

@@ -23,10 +23,16 @@ def serve(
     ] = "",
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="0 takes a free one and logs it.")] = 8080,
+    workers: Annotated[
+        int,
+        typer.Option(help="Web processes, each on a port of its own from --port on; needs PostgreSQL.", min=1, max=64),
+    ] = 1,
     rate: Annotated[
         float,
         typer.Option(
-            help="Reports, tickets and other requests a second for each client address; 0 is no limit.", min=0
+            help="Reports, tickets and other requests a second for each client address, divided among --workers; 0 is "
+            "no limit.",
+            min=0,
         ),
     ] = 100.0,
     proxies: Annotated[
@@ -52,11 +58,17 @@ def serve(
     from sottovoce.server.admins import Admins
     from sottovoce.server.secrets import secret
     from sottovoce.server.serve import serve as run
+    from sottovoce.server.workers import check_workers, serve_workers
 
     admins = Admins(secret("SOTTOVOCE_ADMIN_TOKEN"), tokens)
     address = store or secret("SOTTOVOCE_STORE") or str(data)
-    port = free_port(host, port)
-    run(address, data, host=host, port=port, admins=admins, rate=rate, proxies=proxies, trace=trace)
+    check_workers(address, workers)
+    ports = [free_port(host, port and port + number) for number in range(workers)]
+    options = {"folder": data, "host": host, "admins": admins, "proxies": proxies, "trace": trace}
+    if workers == 1:
+        run(address, port=ports[0], rate=rate, **options)
+    else:
+        serve_workers(address, ports, rate, **options)
 
 
 def free_port(host: str, port: int) -> int:

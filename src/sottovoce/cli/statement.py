@@ -10,7 +10,7 @@ import typer
 from sottovoce.cli.output import check_writable, say
 
 if TYPE_CHECKING:
-    from sottovoce.report.statement.facts import Facts, Shuffled
+    from sottovoce.report.statement.facts import Allowance, Facts, Shuffled
 
 
 def statement(
@@ -27,8 +27,7 @@ def statement(
     from sottovoce.report.statement.text import as_markdown, as_page
 
     body, warm = _from_server(task, server) if server else (_from_file(Path(task)), None)
-    facts = facts_of(body, warm)
-    facts = facts._replace(shuffled=tuple(_shuffled(facts)))
+    facts = with_shuffler(facts_of(body, warm))
     if html:
         html.write_text(as_page(facts), "utf-8")
         say(f"{html}: the statement as a page", wrap=False)
@@ -57,13 +56,35 @@ def _from_file(path: Path) -> bytes:
     return contract_of(load_task_file(path))
 
 
+def with_shuffler(facts: "Facts") -> "Facts":
+    """The facts, and what a shuffler adds, or would."""
+    facts = facts._replace(shuffled=tuple(_shuffled(facts)))
+    return facts._replace(repeated=tuple(_repeated(facts)))
+
+
 def _shuffled(facts: "Facts") -> "Iterator[Shuffled]":
-    """What a shuffler would add to the reports of one model, and to all that are expected; for pure promises only."""
+    """For pure promises only. With the contract's shuffler: if all of a batch is honest, or a half, or a tenth.
+
+    Without one: what it would add to the reports of one model, and to all that are expected.
+    """
     from sottovoce.lab.shuffling import DELTA, shuffled_epsilon
     from sottovoce.protocol.budget import Budget
     from sottovoce.report.statement.facts import Shuffled
 
     if facts.promise.pure:
-        for reports in sorted({facts.learning.publish_every, facts.learning.horizon}):
+        planned = {facts.learning.publish_every, facts.learning.horizon}
+        honest = {max(facts.batch // share, 1) for share in (1, 2, 10)}
+        for reports in sorted(honest if facts.batch else planned):
             epsilon = shuffled_epsilon(facts.promise.epsilon, reports, DELTA, bits=facts.one_bit)
             yield Shuffled(reports, Budget(epsilon, DELTA))
+
+
+def _repeated(facts: "Facts") -> "Iterator[Allowance]":
+    """What several reports of one device promise to the server behind the contract's shuffler."""
+    from sottovoce.lab.shuffling import repeated
+    from sottovoce.report.statement.facts import Allowance
+
+    if facts.batch and facts.shuffled:
+        one = facts.shuffled[-1].promise
+        for limit, reports in (Allowance(facts.promise, 1), facts.window, facts.lifetime):
+            yield Allowance(repeated(one, reports, limit), reports)

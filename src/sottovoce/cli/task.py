@@ -164,17 +164,20 @@ def export(
 @task.command()
 def replay(
     id: Id,
-    data: Annotated[Path, typer.Option(help="The folder of the server.", file_okay=False, exists=True)] = Path("data"),
+    data: Annotated[Path, typer.Option(help="The folder of the server.", file_okay=False)] = Path("data"),
+    store: Annotated[str, typer.Option(help="postgresql://… (or SOTTOVOCE_STORE); else SQLite in --data.")] = "",
 ) -> None:
     """Compute what was learned again from the journal, and print the hash of the state; on the server's machine."""
     from sottovoce.server.learn.replaying import replay as replayed
-    from sottovoce.server.store import open_store
+    from sottovoce.server.store import open_store, parts_of
 
-    with contextlib.closing(open_store(data)) as store:
-        rows = {row.contract.id: row for row in store.tasks()}
+    address = store or secret("SOTTOVOCE_STORE") or str(data)
+    parts_of(address)  # refuses what is no store, and makes none
+    with contextlib.closing(open_store(address)) as kept:
+        rows = {row.contract.id: row for row in kept.tasks()}
         if id not in rows:
             raise UnknownName("task", id, rows)
-        say(replayed(store, rows[id]), wrap=False)
+        say(replayed(kept, rows[id]), wrap=False)
 
 
 @task.command(name="list")

@@ -25,7 +25,7 @@ def group() -> None:
 @token.command()
 def new(
     name: Annotated[str, typer.Argument(help="For whom or for what it is: the log of actions shows it.")],
-    role: Annotated[Role, typer.Option(help="`read` looks; `operate` does everything.")],
+    role: Annotated[Role, typer.Option(help="`read` looks; `shuffle` is for a shuffler; `operate` does everything.")],
     expires: Annotated[
         datetime.datetime | None, typer.Option(help="Its last day; for ever when left out.", formats=["%Y-%m-%d"])
     ] = None,

@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 
 from sottovoce.lab.binomial import half_tail, log_binomial
 from sottovoce.privacy.special import bisect
+from sottovoce.protocol.budget import Budget
 from sottovoce.protocol.errors import ConfigurationError
 
 Array = NDArray[np.float64]
@@ -74,6 +75,21 @@ def shuffled_delta(epsilon: float, people: int, lower: float, *, bits: bool = Fa
     chance = 2 / (math.exp(epsilon) + 1) if bits else math.exp(-epsilon)
     clones, masses, unseen = _clones(people - 1, chance)
     return min(1.0, float(masses @ _divergence(clones, epsilon, max(lower, 0.0))) * (1 + ROUNDING) + unseen)
+
+
+def repeated(one: Budget, reports: int, limit: Budget) -> Budget:
+    """What so many reports of one person promise, each mixed with others; at most `limit`, which holds unmixed.
+
+    *Proof.* Change the data behind them one report at a time. Every step is (epsilon, delta)-close, wherever the
+    others are, and closeness chains: (a, b) and then (epsilon, delta) give (a + epsilon, b + e^a delta).
+
+    >>> print(repeated(Budget(0.1, 1e-6), 2, Budget(8.0)), repeated(Budget(3.9, 1e-6), 10, Budget(20.0)), sep="; ")
+    epsilon 0.2, delta 2.10517e-06; epsilon 20
+    """
+    epsilon = reports * one.epsilon
+    if epsilon >= limit.epsilon:
+        return limit
+    return Budget(epsilon, min(1.0, one.delta * sum(math.exp(step * one.epsilon) for step in range(reports))))
 
 
 def closed_form(epsilon: float, people: int, delta: float) -> float:

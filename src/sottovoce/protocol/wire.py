@@ -16,8 +16,14 @@ ADMISSION = "Sottovoce-Admission"
 """The header with a token of the app, where a task wants one."""
 LARGEST_BATCH = 1000
 """Reports in one request."""
+LARGEST_SHUFFLED = 8000
+"""Reports in one batch of a shuffler."""
 LARGEST_BODY = 512 * 1024
 """Bytes of one request."""
+LARGEST_HEAD = 256
+"""Bytes of a batch beside its reports."""
+ENCODED = '{"id":"0123456789012345678901","payload":""},'
+"""What one report of a batch takes beside its payload."""
 LARGEST_OFFERS = 100
 """Tickets or permits in one request."""
 
@@ -61,6 +67,31 @@ class TicketReports(Strict, frozen=True, kw_only=True):
 
 class ModelReports(Strict, frozen=True, kw_only=True):
     reports: Annotated[list[ModelReport], Meta(min_length=1, max_length=LARGEST_BATCH)]
+
+
+class ShuffledReport(Strict, frozen=True, kw_only=True):
+    """One report of a batch, as the journal keeps it: a name that the shuffler drew, then the coin and the payload."""
+
+    id: str
+    payload: str
+
+
+class ShuffledReports(Strict, frozen=True, kw_only=True):
+    """A batch of a shuffler: reports that answer one model through one gate, in random order."""
+
+    version: str
+    gate: int
+    reports: Annotated[list[ShuffledReport], Meta(min_length=1, max_length=LARGEST_SHUFFLED)]
+
+
+def room_for(size: int) -> int:
+    """How many reports of so many bytes, with their coins, fit into one batch.
+
+    >>> room_for(13), room_for(800)
+    (8000, 471)
+    """
+    text = len(ENCODED) + (4 * size + 2) // 3
+    return min(LARGEST_SHUFFLED, (LARGEST_BODY - LARGEST_HEAD) // text)
 
 
 class Verdicts(Strict, frozen=True, kw_only=True):

@@ -38,6 +38,8 @@ def facts(contract: Contract, status: TaskStatus, summary: Summary) -> Iterator[
     yield "promise", f"epsilon {gates[0].epsilon:g}{delta} a report, by {contract.mechanism}"
     if measured := held_out(contract):
         yield "holdout", measured
+    if mixed := mixed_by(contract):
+        yield "shuffler", mixed
     if len(gates) > 1:
         yield "quieter", "epsilon " + " or ".join(f"{gate.epsilon:g}" for gate in gates[1:])
     yield "budget", f"epsilon {limit.window:g} in {limit.window_days} days, {limit.lifetime:g} ever, for one device"
@@ -150,6 +152,12 @@ def held_out(contract: Contract) -> str:
     if devices:
         return f"{devices.share:.3g} of decisions show the app's own choice; as many only measure the learned one"
     return ""
+
+
+def mixed_by(contract: Contract) -> str:
+    """How many reports a shuffler mixes; empty where there is none."""
+    shuffler = learning_of(contract).shuffler
+    return f"mixes at least {shuffler.batch:,} reports, which answer one model through one gate" if shuffler else ""
 
 
 def recommended(contract: Contract, recommendation: Any) -> str:

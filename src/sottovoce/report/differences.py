@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from sottovoce.catalogue.task import learning_of
 from sottovoce.protocol.budget import Budget
 from sottovoce.protocol.contract import ByModel, Contract, contract_from, digest_of
-from sottovoce.report.describe import held_out
+from sottovoce.report.describe import held_out, mixed_by
 from sottovoce.report.odds import even_guess, factor, in_words
 from sottovoce.report.terms import choices, spelled, values
 
@@ -85,6 +85,15 @@ def _delayed(old: Contract, new: Contract) -> str:
     return f"the time of a report says {'less' if new.delay > old.delay else 'more'} about the time of its decision"
 
 
+def _other_shuffler(old: Contract, new: Contract) -> str:
+    before, after = (learning_of(contract).shuffler for contract in (old, new))
+    if after is None:
+        return "the server sees each report by itself, with its permit, time and address"
+    if before is None:
+        return "the server sees reports in batches alone; whoever runs the shuffler sees each with its time and address"
+    return f"a report hides among {'fewer' if after.batch < before.batch else 'more'}"
+
+
 def _admission(contract: Contract) -> str:
     signed = contract.extensions.get("admission") == "signed"
     return "people for whom the app's server signs a token" if signed else "everybody"
@@ -117,6 +126,7 @@ PRIVACY = (
     Part("who chooses", _chooses, _other_chooser),
     Part("single reports are kept", lambda c: spelled(c.retention), _kept),
     Part("random delay of a report", lambda c: f"up to {spelled(c.delay)}", _delayed),
+    Part("shuffler", mixed_by, _other_shuffler),
     Part("who may take part", _admission, _other_admission),
     Part("mechanism", lambda c: c.mechanism),
 )  # fmt: skip

@@ -20,8 +20,8 @@ from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.protocol.strict import Strict
 from sottovoce.server.logs import log
 
-Role = Literal["read", "operate"]
-"""`read` looks; `operate` does everything."""
+Role = Literal["read", "operate", "shuffle"]
+"""`read` looks; `shuffle` sends batches of reports, and may do nothing else; `operate` does everything."""
 ENVIRONMENT = "environment"
 """The name of the token that comes from the environment."""
 LOOK_SECONDS = 1.0

@@ -19,10 +19,10 @@ class RayWorkers:
     """The CPUs of a cluster. With the address `ray` one is started here and stopped in the end."""
 
     def __init__(self, address: str, count: int | None = None) -> None:
-        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # Ray tells its authors nothing
-        os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+        os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # Ray tells its authors nothing
+        os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # a warning about GPUs, which are not used
         ray = import_module("ray")  # by name: nothing else here needs it to be installed
-        self.ray, self.count = ray, count
+        self.ray, self.most = ray, count if address != HERE else None
         own: dict[str, Any] = {"address": "local", "num_cpus": count, "include_dashboard": False}
         where = own if address == HERE else {"address": address}
         settings = SETTINGS | {name: os.environ[name] for name in _TOLD if name in os.environ and address == HERE}
@@ -31,8 +31,9 @@ class RayWorkers:
         self.running: dict[Any, Shard] = {}
 
     def room(self) -> bool:
-        """One more than there are CPUs, so that none has to wait for the next shard."""
-        return len(self.running) <= (self.count or int(self.ray.cluster_resources().get("CPU", 1)))
+        """One more than there are CPUs, so that none waits for the next shard; on a cluster no more than asked."""
+        most = int(self.ray.cluster_resources().get("CPU", 1)) + 1
+        return len(self.running) < min(most, self.most or most)
 
     def start(self, job: Job) -> None:
         self.running[self.task.remote(job)] = job.shard

@@ -12,7 +12,7 @@ from sottovoce.protocol.contract import ByModel, Contract, contract_from, digest
 
 
 class Shuffled(NamedTuple):
-    """What all reports together would promise, had a shuffler mixed so many of them."""
+    """What reports that a shuffler mixed promise to its reader, if so many of a batch are of honest devices."""
 
     reports: int
     promise: Budget
@@ -39,6 +39,13 @@ class Facts(NamedTuple):
     """Rows without noise that the task started from; None where there is no server to ask."""
     shuffled: tuple[Shuffled, ...]
     """Empty where it was not computed, or the theorem does not cover the mechanism."""
+    repeated: tuple[Allowance, ...] = ()
+    """Where the contract declares a shuffler: one report of a device, those in a window, and all it may ever send."""
+
+    @property
+    def batch(self) -> int:
+        """The least number of reports that a shuffler mixes; 0 where the contract declares none."""
+        return self.learning.shuffler.batch if self.learning.shuffler else 0
 
     @property
     def contextual(self) -> bool:

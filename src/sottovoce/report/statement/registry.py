@@ -96,7 +96,7 @@ def _model(facts: Facts) -> dict[str, str]:
     contract, learning = facts.contract, facts.learning
     return {
         "model_name": "Local",
-        "model_name_details": "Each device adds the noise before anything leaves it. There is no shuffler.",
+        "model_name_details": "Each device adds the noise before anything leaves it. " + _shuffler(facts),
         "actors": _lines(
             "The person's device: holds the raw data, adds the noise, keeps the account. It is trusted by its owner.",
             "The app: shows the action and sees the reward. It is trusted by the person.",
@@ -111,6 +111,15 @@ def _model(facts: Facts) -> dict[str, str]:
         "data_source_type_details": f"About {learning.horizon:,} reports are expected.",
         "access_type": "Non-interactive",
     }
+
+
+def _shuffler(facts: Facts) -> str:
+    if not facts.batch:
+        return "There is no shuffler."
+    return (
+        f"A shuffler mixes at least {facts.batch:,} reports before the server reads them. The parameters here are "
+        f"those of the device and do not depend on it. {TODO}: who runs the shuffler."
+    )
 
 
 def _accounting(facts: Facts) -> dict[str, str]:

@@ -8,7 +8,7 @@ from sottovoce.protocol.contract import ByModel
 from sottovoce.protocol.wire import ModelReport, TicketReport
 from sottovoce.report import odds
 from sottovoce.report.page import whole_page
-from sottovoce.report.statement import blocks, words
+from sottovoce.report.statement import blocks, mixed, words
 from sottovoce.report.statement.blocks import Block, Points, Section, Table, Terms
 from sottovoce.report.statement.facts import Allowance, Facts
 from sottovoce.report.terms import choices, size, spelled, values
@@ -56,11 +56,9 @@ def verdict(facts: Facts) -> list[str]:
 def sections(facts: Facts) -> Iterator[Section]:
     yield Section("What is promised", list(_promised(facts)))
     yield Section("What leaves a device", list(_leaving(facts)))
-    yield Section(
-        "What can be linked", [Points([words.PERMITS if facts.contextual else words.TICKETS, words.ADDRESSES])]
-    )
+    yield Section("What can be linked", [Points(list(_links(facts)))])
     yield Section("How long", [Terms(list(_times(facts)))])
-    yield Section("Mixed with other reports: a hypothetical number", list(_shuffled(facts)))
+    yield mixed.section(facts)
     yield Section("Data without noise", [_warm(facts)])
     yield Section("What is not covered", [Terms(list(_not_covered(facts)))])
     yield Section("For an impact assessment", list(_assessment(facts)))
@@ -111,10 +109,20 @@ def _leaving(facts: Facts) -> Iterator[Block]:
         "is sent in any case. One report is:"
     )
     length = size(facts.mechanisms[0].report_size)
-    yield Terms([(f"`{name}`", words.WIRE[name].format(size=length)) for name in report_fields(facts)])
-    yield "Around it the server sees:"
-    around = [(name, text.format(delay=spelled(contract.delay))) for name, text in words.CONNECTION]
-    yield Terms(around + [(f"`{name}`", words.EXTENSIONS[name]) for name in sorted(contract.extensions)])
+    said = words.WIRE | (words.MIXED_WIRE if facts.batch else {})
+    yield Terms([(f"`{name}`", said[name].format(size=length)) for name in report_fields(facts)])
+    yield "Around it the shuffler sees, and the server does not:" if facts.batch else "Around it the server sees:"
+    around = dict(words.CONNECTION) | (words.MIXED_CONNECTION if facts.batch else {})
+    seen = [(name, text.format(delay=spelled(contract.delay))) for name, text in around.items()]
+    yield Terms(seen + [(f"`{name}`", words.EXTENSIONS[name]) for name in sorted(contract.extensions)])
+    if facts.batch:
+        yield "The server sees:"
+        yield Terms([(name, text.format(batch=facts.batch)) for name, text in words.BATCH])
+
+
+def _links(facts: Facts) -> Iterator[str]:
+    yield words.MIXED if facts.batch else words.PERMITS if facts.contextual else words.TICKETS
+    yield words.ADDRESSES.format(who="shuffler" if facts.batch else "server")
 
 
 def report_fields(facts: Facts) -> tuple[str, ...]:
@@ -139,32 +147,6 @@ def _times(facts: Facts) -> Iterator[tuple[str, str]]:
     yield "the task ends", contract.expires.isoformat()
 
 
-def _shuffled(facts: Facts) -> Iterator[Block]:
-    if facts.promise.delta:
-        yield "The theorem is about promises without a delta, so it says nothing about this task."
-    elif not facts.shuffled:
-        yield "Not computed here; `sottovoce statement` and `sottovoce shuffle` compute it."
-    else:
-        yield (
-            "No shuffler runs here. If a separate, trusted one forgot who sent what and in which order, before the "
-            "server reads anything, and everybody sent one report, then of all these reports together one could say:"
-        )
-        rows = [
-            [
-                f"{one.reports:,}",
-                f"{odds.rounded_up(one.promise.epsilon):g}",
-                f"{one.promise.delta:g}",
-                odds.even_guess(one.promise),
-            ]
-            for one in facts.shuffled
-        ]
-        yield Table(["reports mixed", "epsilon", "delta", "even guess"], rows)
-        yield (
-            "The first row is what comes under one published model, the last all that is expected. To whoever sees a "
-            f"report before it is mixed, it is {facts.promise}. (Feldman, McMillan and Talwar, FOCS 2021.)"
-        )
-
-
 def _warm(facts: Facts) -> str:
     if facts.warm is None:
         return (
@@ -184,6 +166,8 @@ def _not_covered(facts: Facts) -> Iterator[tuple[str, str]]:
         yield words.OFFERED
     for name, text in words.NOT_COVERED:
         yield name, text.format(retention=spelled(facts.contract.retention))
+    if facts.batch:
+        yield words.SHUFFLER
     if facts.contract.mechanism in ("gaussian", "laplace"):
         yield words.TIMING
 
@@ -199,9 +183,10 @@ def _assessment(facts: Facts) -> Iterator[Block]:
         "choices": choices(facts.contract),
         "warm": ", and 'Data without noise'" if facts.warm else "",
         "retention": spelled(facts.contract.retention),
+        "shuffler": ", who the shuffler, and what the two have agreed on" if facts.batch else "",
     }
     for question, here, yours in words.ASSESSMENT:
-        yield Terms([(question, here.format(**given)), ("You add", yours)])
+        yield Terms([(question, here.format(**given)), ("You add", yours.format(**given))])
 
 
 def _checks(facts: Facts) -> Iterator[Block]:

@@ -29,6 +29,20 @@ WIRE = {
 }
 """What each field of a report is, for `wire.ModelReport` and `wire.TicketReport`."""
 
+MIXED_WIRE = {
+    "permit": "what the report answers: bytes that the shuffler signed, worth one report. The server never sees it.",
+    "nonce": "random bytes of the device, which show that it asked for this permit. The server never sees them.",
+}
+"""In place of the above where there is a shuffler."""
+MIXED_CONNECTION = {
+    "network address": "every connection has one. The shuffler keeps addresses in memory for its limit of requests, "
+    "and never writes them down; a proxy in front of it may.",
+    "time": "a report leaves at the decision's deadline plus a random delay of up to {delay}, not when the reward "
+    "came. The shuffler keeps the day on which a permit came back, apart from the reports, until such permits have "
+    "expired.",
+}
+"""In place of what is below where there is a shuffler."""
+
 CONNECTION = (
     ("network address", "every connection has one. The server keeps addresses in memory for its limit of requests, and "
      "never writes them down; a proxy in front of it may."),
@@ -38,6 +52,14 @@ CONNECTION = (
      "paid for, whether or not anything happened."),
 )  # fmt: skip
 """What is seen around a report."""
+
+BATCH = (
+    ("a batch", "at least {batch:,} reports that answer the same model through the same gate, in random order, and "
+     "when the batch came. What is fewer never leaves the shuffler, and is deleted when its model is old."),
+    ("of each report", "a name that the shuffler drew for it, the payload, and the part of the coin that is needed to "
+     "read it. The coin comes from a permit that the server did not issue and a nonce that it does not see."),
+)  # fmt: skip
+"""What the server sees where there is a shuffler."""
 
 EXTENSIONS = {
     "admission": "this task wants an admission token with each request for permits or tickets, signed by the app's own "
@@ -56,9 +78,13 @@ TICKETS = (
     "action is needed, so the server also knows about when the decision was made; tickets that were fetched in one "
     "request belong to one device."
 )
+MIXED = (
+    "The server cannot tell which reports belong together, nor to whom: it sees no permit, no address, and no time but "
+    "that of a batch. The shuffler can tell that a report and the request for its permit belong together."
+)
 ADDRESSES = (
-    "A server that wrote down addresses could put together what came from one of them. The limits above count all "
-    "reports of a device as if the server knew that they belong together."
+    "A {who} that wrote down addresses could put together what came from one of them. The limits above count all "
+    "reports of a device as if the {who} knew that they belong together."
 )
 
 NOT_COVERED = (
@@ -79,6 +105,20 @@ NOT_COVERED = (
     ("taking back", "single reports are deleted after {retention}. What was learned from them is a noisy sum, from "
      "which nobody can be taken out again."),
 )  # fmt: skip
+SHUFFLER = (
+    "the shuffler",
+    "whoever runs it sees each report, private as it left the device, with its address and time. Together with the "
+    "server it could undo all that it adds. Then the promise of the device is what is left.",
+)
+"""Where there is one."""
+CONDITIONS = (
+    "whoever runs the shuffler is not whoever runs the server, and does not work with them. Nobody can see that from "
+    "outside: it is a contract between people, which you can ask for.",
+    "the shuffler runs as published: it issues the permits itself, and forgets whose they were.",
+    "of the reports in a batch, as many as the table says are of devices that do not work for the server. Whoever "
+    "runs the server can send reports of their own through the shuffler, and those hide nobody.",
+)
+"""On which a smaller epsilon depends."""
 OFFERED = ("the offered action", "the server chose it, so it knows which action each report is about.")
 TIMING = (
     "the time a draw takes",
@@ -91,7 +131,7 @@ ASSESSMENT = (
     ("(a) What is done, and what for",
      "See 'What is promised', 'What leaves a device' and 'How long'. On devices: {processed}. At the server: reports, "
      "and what was learned from them. It chooses: {choices}.",
-     "Your purpose and its legal basis; who is responsible; who runs the server."),
+     "Your purpose and its legal basis; who is responsible; who runs the server{shuffler}."),
     ("(b) Is it needed, and is it in proportion",
      "Raw data is not collected. The cost to one person is limited by the contract, and the owner of a device may "
      "allow less or nothing. `sottovoce plan` says how many people a smaller epsilon would need.",

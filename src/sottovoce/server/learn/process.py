@@ -49,9 +49,9 @@ SNAPSHOT_SECONDS = 2.0
 """A snapshot is a write to disk; without one a restart folds the last seconds again."""
 IDLE_SECONDS = 60.0
 """How long it waits to be woken before it looks by itself."""
-RESTS, REST_SECONDS = 5, 0.1
+RESTS, REST_SECONDS = 10, 0.25
 """After some work it rests so many times as long, within a limit: reports gather, and serving has the cores."""
-NICE = 5
+NICE = 10
 """How much the system prefers others to it, where there are fewer cores than work."""
 PASSING = (StoreFault, OSError, MemoryError)
 """Errors that are not of a task's own data: what failed is tried again."""

@@ -5,15 +5,17 @@ A store has an address: `sqlite:FOLDER`, or the folder alone, or `postgresql://U
 
 import os
 import re
+from contextlib import AbstractContextManager
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from sottovoce.protocol.errors import ConfigurationError
-from sottovoce.server.store import sqlite_migrations
+from sottovoce.server.store import sqlite_migrations, sqlite_whole
 from sottovoce.server.store.base import Store
 from sottovoce.server.store.migrations import Part
 from sottovoce.server.store.sqlite import SqliteStore
+from sottovoce.server.store.whole import Whole
 
 EMBEDDED, SHARED = "sqlite:", ("postgresql://", "postgres://")
 OTHER = re.compile(r"[a-z][a-z0-9+.-]+://")
@@ -50,6 +52,18 @@ def migrate(address: str | Path) -> None:
     module.migrate(place)
 
 
+def reading(address: str | Path) -> AbstractContextManager[Whole]:
+    """All of a store that is there and that no server uses."""
+    module, place = _wholes(address)
+    return module.reading(place)
+
+
+def writing(address: str | Path) -> AbstractContextManager[Whole]:
+    """A store to be filled, made if there is none; what fails leaves it as it was."""
+    module, place = _wholes(address)
+    return module.writing(place)
+
+
 def folder_of(address: str | Path) -> Path:
     """The folder of an embedded store.
 
@@ -69,6 +83,15 @@ def _migrations(address: str | Path) -> tuple[ModuleType, Any]:
     from sottovoce.server.store.postgres import migrating
 
     return migrating, str(address)
+
+
+def _wholes(address: str | Path) -> tuple[ModuleType, Any]:
+    if not is_shared(address):
+        return sqlite_whole, folder_of(address)
+    _need_driver()
+    from sottovoce.server.store.postgres import whole
+
+    return whole, str(address)
 
 
 def _need_driver() -> None:

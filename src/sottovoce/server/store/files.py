@@ -100,3 +100,21 @@ def transaction(connection: sqlite3.Connection) -> Iterator[Callable[..., sqlite
         if connection.in_transaction:  # a full disk may have ended it
             connection.execute("ROLLBACK")
         raise
+
+
+def sync_open(path: Path) -> None:
+    """Sync a file that SQLite has open here, through SQLite's own descriptor; nothing where the system has no /proc.
+
+    Opening and closing the file once more would end all locks of this process on it.
+    """
+    if (number := _descriptor(path.resolve())) is not None:
+        os.fdatasync(number)
+
+
+def _descriptor(path: Path) -> int | None:
+    with contextlib.suppress(OSError):
+        for number in os.listdir("/proc/self/fd"):
+            with contextlib.suppress(OSError):  # closed meanwhile
+                if os.readlink(f"/proc/self/fd/{number}") == str(path):
+                    return int(number)
+    return None

@@ -80,3 +80,13 @@ def check_usable(name: str, found: Format, migrations: Sequence[Migration], stor
             f"{name} has format {found.number}, and this version needs format {newest(migrations).number}; make a copy "
             f"of it, and run `sottovoce store migrate {store}` (with --dry-run it says what would change)"
         )
+
+
+def check_same(name: str, found: Format, migrations: Sequence[Migration]) -> None:
+    """Refuse also one of a later format, of which this version would copy only what it knows."""
+    check_usable(name, found, migrations, name)
+    if found.number != newest(migrations).number:
+        raise ConfigurationError(
+            f"{name} has format {found.number}, and this version knows format {newest(migrations).number}; use the "
+            "newer version of Sottovoce"
+        )

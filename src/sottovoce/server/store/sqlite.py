@@ -31,8 +31,16 @@ from sottovoce.server.store.base import (
     Unread,
 )
 from sottovoce.server.store.faults import telling_faults
-from sottovoce.server.store.files import format_of, open_file, passing, transaction, write_format
-from sottovoce.server.store.sqlite_migrations import FILES
+from sottovoce.server.store.files import (
+    BUSY_SECONDS,
+    format_of,
+    open_file,
+    passing,
+    sync_open,
+    transaction,
+    write_format,
+)
+from sottovoce.server.store.sqlite_migrations import FILES, JOURNAL_FILE
 
 INSERT = f"INSERT INTO journal ({', '.join(Journalled._fields)}) VALUES {{}}"
 ROW = f"({', '.join('?' * len(Journalled._fields))})"
@@ -48,8 +56,11 @@ state = excluded.state, base = max(base, excluded.base), day = excluded.day"""
 """A base stays one when the same place is saved again."""
 DROP = "DELETE FROM snapshots WHERE task = ? AND seq = ? AND NOT base"
 NEWEST_ONE = "ORDER BY seq DESC LIMIT 1"
-LONGEST_LOG = 2**16
-"""Pages of four kilobytes: a quarter of a gigabyte."""
+LONGEST_LOG = 2**14
+"""Pages of four kilobytes, 64 megabytes: a log that starts anew is written over, which is synced twice as fast as
+one that grows."""
+TIDY_MILLISECONDS = 20
+"""How long a log that starts anew may wait for those who read it, while nobody writes; else it does so later."""
 READ = 4096
 """Entries of one task read at once."""
 
@@ -64,7 +75,7 @@ class SqliteStore:
         self._folder = folder
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._journal, self._learned = (
-            open_file(folder / name, migrations, durable=name == "journal.sqlite") for name, migrations in FILES.items()
+            open_file(folder / name, migrations, durable=name == JOURNAL_FILE) for name, migrations in FILES.items()
         )
 
     def clone(self) -> "SqliteStore":
@@ -141,13 +152,22 @@ class SqliteStore:
         return sqlite_actions.admit(self._journal, task, id, expires, now)
 
     def tidy(self) -> None:
-        """Move what was written from the write-ahead log into the journal's file.
+        """Move what was written from the write-ahead log into the journal's file; let a long log start anew.
 
-        A log that is always in use never starts anew, so the writer waits once for one that has become too long.
+        For that nobody may write while what is left is moved and synced. So nearly all is moved and synced before.
         """
-        _, pages, _ = self._journal.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+        _, pages, _ = self._checkpoint("PASSIVE")
         if pages > LONGEST_LOG:
-            self._journal.execute("PRAGMA wal_checkpoint(RESTART)")
+            for _ in range(2):
+                sync_open(self._folder / JOURNAL_FILE)
+                self._checkpoint("PASSIVE")
+            self._journal.execute(f"PRAGMA busy_timeout = {TIDY_MILLISECONDS}")
+            self._checkpoint("RESTART")
+            self._journal.execute(f"PRAGMA busy_timeout = {1000 * BUSY_SECONDS:.0f}")
+
+    def _checkpoint(self, mode: str) -> tuple[int, int, int]:
+        """Was somebody in the way, pages of the log, and how many of them have been moved."""
+        return self._journal.execute(f"PRAGMA wal_checkpoint({mode})").fetchone()
 
     def forget(self, task: int, day: int, seq: int, most: int) -> int:
         old = "SELECT seq FROM journal WHERE task = ? AND seq <= ? AND day < ? ORDER BY seq LIMIT ?"

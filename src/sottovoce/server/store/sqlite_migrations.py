@@ -83,7 +83,8 @@ LEARNED = (
     )),
 )  # fmt: skip
 
-FILES: Mapping[str, Sequence[Migration]] = {"journal.sqlite": JOURNAL, "learned.sqlite": LEARNED}
+JOURNAL_FILE = "journal.sqlite"
+FILES: Mapping[str, Sequence[Migration]] = {JOURNAL_FILE: JOURNAL, "learned.sqlite": LEARNED}
 
 
 def parts_of(folder: Path) -> list[Part]:

@@ -9,11 +9,11 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from sottovoce.server.logs import log
 from sottovoce.server.problems import Problem, not_ready
-from sottovoce.server.store.base import Journalled, Store, StoreFault, hour_of
+from sottovoce.server.store.base import Journalled, StoreFault, hour_of
 
 LARGEST_GROUP = 4096
 """Reports in one transaction: some tens of milliseconds, for which the next ones wait."""
@@ -28,12 +28,25 @@ Batch = tuple[Sequence[Journalled], asyncio.Future[list[bool]]]
 Found = TypeVar("Found")
 
 
-class StoreThread:
+class Appending(Protocol):
+    """What a store must do to be written to from here; see `Store`."""
+
+    def append(self, reports: Sequence[Journalled], hour: int = 0) -> list[bool]: ...
+
+    def probe(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
+AnyStore = TypeVar("AnyStore", bound=Appending)
+
+
+class StoreThread(Generic[AnyStore]):
     """A store, and the only thread that touches it."""
 
     def __init__(
         self,
-        store: Store,
+        store: AnyStore,
         committed: Callable[[int, float], None] = lambda reports, seconds: None,
         clock: Callable[[], float] = time.time,
     ) -> None:
@@ -77,7 +90,8 @@ class StoreThread:
 
     async def _in_time(self, answer: asyncio.Future[Found]) -> Found:
         try:
-            return await asyncio.wait_for(answer, ANSWER_SECONDS)
+            async with asyncio.timeout(ANSWER_SECONDS):  # `wait_for` of Python 3.11 may lose a cancellation
+                return await answer
         except TimeoutError as error:
             raise StoreFault(f"no answer for {ANSWER_SECONDS:g} seconds") from error
 

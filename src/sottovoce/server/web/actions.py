@@ -20,7 +20,7 @@ from sottovoce.report.actions import sentence_of
 from sottovoce.server.admins import Admin
 from sottovoce.server.logs import log
 from sottovoce.server.problems import Problem
-from sottovoce.server.store.base import Action
+from sottovoce.server.store.base import Action, Store
 from sottovoce.server.store.thread import StoreThread
 
 WRITE_SECONDS, MINUTE = 1.0, 60
@@ -78,7 +78,7 @@ class Refusals:
 class Actions:
     """Writes and reads the log."""
 
-    def __init__(self, thread: StoreThread, clock: Callable[[], float]) -> None:
+    def __init__(self, thread: StoreThread[Store], clock: Callable[[], float]) -> None:
         self._thread, self._clock = thread, clock
         self._refused: dict[tuple[int, str, int], Refusals] = {}
         """By minute, name of the token and status."""

@@ -10,11 +10,11 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 
+from prometheus_client import Counter
 from starlette.requests import Request
 
 from sottovoce.server.addresses import client_of
 from sottovoce.server.logs import log
-from sottovoce.server.metrics import Metrics
 from sottovoce.server.problems import Problem
 
 BURST_SECONDS = 100
@@ -26,8 +26,8 @@ LARGEST_TABLE = 10_000
 class Admission:
     """One limit for each client address."""
 
-    def __init__(self, rate: float, proxies: int, metrics: Metrics) -> None:
-        self._limit, self._proxies, self._metrics = RateLimit(rate), proxies, metrics
+    def __init__(self, rate: float, proxies: int, limited: Counter) -> None:
+        self._limit, self._proxies, self._limited = RateLimit(rate), proxies, limited
         self._warned = False
 
     def client(self, request: Request) -> str:
@@ -41,7 +41,7 @@ class Admission:
     def charge(self, client: str, units: int) -> None:
         """Count so many reports, tickets or permits, or refuse them all."""
         if wait := self._limit.wait(client, units):
-            self._metrics.limited.inc(units)
+            self._limited.inc(units)
             seconds = math.ceil(wait)
             raise Problem("too-many-requests", f"come back in {seconds} s", {"retry-after": str(seconds)})
 

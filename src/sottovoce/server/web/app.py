@@ -2,6 +2,7 @@
 
 import functools
 import logging
+import re
 from collections.abc import Collection, Mapping
 
 from starlette.requests import Request
@@ -20,6 +21,9 @@ from sottovoce.server.web.origins import comes_from, sharing
 from sottovoce.server.web.routes import ROUTES, TASK, Route
 
 TASKS = TASK.removesuffix("{id}")
+PROTOCOL = TASK.split("/")[1]
+VERSION = re.compile(rf"/(?!{PROTOCOL}/)(v[0-9]{{1,4}})/")
+"""A path of another version of the protocol."""
 BY_PATH: dict[str, dict[str, Route]] = {}
 for _route in ROUTES:
     BY_PATH.setdefault(_route.path, {})[_route.method] = _route
@@ -30,7 +34,7 @@ class Application:
 
     def __init__(self, hub: Hub, admins: Admins, rate: float, proxies: int = 0) -> None:
         self._hub, self._admins = hub, admins
-        self._admission = Admission(rate, proxies, hub.metrics)
+        self._admission = Admission(rate, proxies, hub.metrics.limited)
         self._count = functools.cache(hub.metrics.requests.labels)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -54,7 +58,7 @@ class Application:
             await self._admit(request)
             if request.method == "OPTIONS" and comes_from(request, origins):
                 return Response(status_code=204)
-            route = route_of(methods, request.method)
+            route = route_of(methods, request.method, pattern)
             if route.role is None:
                 return await route.handler(self._hub, request)
             return await self._managed(route, route.role, request)
@@ -123,10 +127,12 @@ def pattern_of(path: str) -> tuple[str, dict[str, str]]:
     return TASK + slash + verb, {"id": id}
 
 
-def route_of(methods: Mapping[str, Route], method: str) -> Route:
+def route_of(methods: Mapping[str, Route], method: str, pattern: str) -> Route:
     """The route for this method; HEAD is GET without its body."""
     if not methods:
-        raise Problem("not-found", "there is no such route")
+        other = VERSION.match(pattern)
+        known = f"; this server speaks {PROTOCOL} of the protocol, not {other[1]}" if other else ""
+        raise Problem("not-found", f"there is no such route{known}")
     found = methods.get("GET" if method == "HEAD" else method)
     if found is None:
         raise Problem("method-not-allowed", f"{method} is not possible here", {"allow": ", ".join(sorted(methods))})

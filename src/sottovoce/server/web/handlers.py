@@ -101,10 +101,19 @@ async def permits(hub: Hub, request: Request) -> Response:
 
 async def reports(hub: Hub, request: Request) -> Response:
     task = task_of(hub, request)
+    task.check_direct()
     batch = body(request, wire.ModelReports if isinstance(task.contract.offers, ByModel) else wire.TicketReports)
     charge(request, len(batch.reports))
-    verdicts = await hub.take(task, batch)
+    verdicts = await hub.take(task, functools.partial(task.judge, batch.reports))
     task.balance.sent(request.scope["asker"], verdicts.count("accepted"))
+    return answer(request, wire.Verdicts(verdicts=verdicts))
+
+
+async def batches(hub: Hub, request: Request) -> Response:
+    """Reports that a shuffler has mixed. What counts against its limit is the request, for it speaks for many."""
+    task = task_of(hub, request)
+    batch = body(request, wire.ShuffledReports)
+    verdicts = await hub.take(task, functools.partial(task.judge_batch, batch))
     return answer(request, wire.Verdicts(verdicts=verdicts))
 
 

@@ -8,7 +8,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable
 
-from sottovoce.server.store.base import DAY_HOURS, Tally, hour_of
+from sottovoce.server.store.base import DAY_HOURS, Store, Tally, hour_of
 from sottovoce.server.store.thread import StoreThread
 
 WRITE_SECONDS = 1.0
@@ -21,7 +21,7 @@ KEPT_DAYS = 400
 class History:
     """Writes the history of all tasks."""
 
-    def __init__(self, thread: StoreThread, clock: Callable[[], float]) -> None:
+    def __init__(self, thread: StoreThread[Store], clock: Callable[[], float]) -> None:
         self._thread, self._clock = thread, clock
         self._refused: Counter[tuple[int, int, str]] = Counter()
         """By task, hour and verdict; not written yet."""

@@ -15,13 +15,13 @@ from sottovoce.catalogue.resolve import contract_of
 from sottovoce.catalogue.task_file import TaskFile
 from sottovoce.protocol.contract import digest_of
 from sottovoce.protocol.errors import SottovoceError
-from sottovoce.protocol.wire import ModelReports, Prediction, SnapshotList, TicketReports, Verdict, WarmRows
+from sottovoce.protocol.wire import Prediction, SnapshotList, Verdict, WarmRows
 from sottovoce.server.coordination.messages import News, Wish
 from sottovoce.server.coordination.pipes import ChildLearner
 from sottovoce.server.logs import log
 from sottovoce.server.metrics import Metrics
 from sottovoce.server.problems import Problem, not_ready
-from sottovoce.server.store.base import Entry, Store, Tally, TaskRow
+from sottovoce.server.store.base import Entry, Journalled, Store, Tally, TaskRow
 from sottovoce.server.store.thread import StoreThread
 from sottovoce.server.tracing import OFF, Tracing
 from sottovoce.server.web.actions import Actions
@@ -186,12 +186,12 @@ class Hub:
 
     # --- reports -----------------------------------------------------------------------------------------------------
 
-    async def take(self, task: LiveTask, batch: TicketReports | ModelReports) -> list[Verdict]:
-        """One verdict per report; those accepted are on disk."""
-        judged = task.judge(batch.reports, self.clock())
+    async def take(self, task: LiveTask, judge: Callable[[float], list[Journalled | Verdict]]) -> list[Verdict]:
+        """One verdict per report; those accepted are on disk. `judge(now)` says which are good."""
+        judged = judge(self.clock())
         if self._store.shared and "unknown-version" in judged:  # another process may have served it already
             await self._take_publications(task)
-            judged = task.judge(batch.reports, self.clock())
+            judged = judge(self.clock())
         good = [one for one in judged if not isinstance(one, str)]
         fresh = iter(await self._thread.append(good) if good else [])
         verdicts: list[Verdict] = [
@@ -308,7 +308,8 @@ class Hub:
         while True:
             await self._insist("refreshing", self._refresh)
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(changed.wait(), REFRESH_SECONDS)
+                async with asyncio.timeout(REFRESH_SECONDS):  # `wait_for` of Python 3.11 may lose a cancellation
+                    await changed.wait()
             changed.clear()
 
     async def _refresh(self) -> None:

@@ -15,7 +15,7 @@ from sottovoce.protocol.contract import DAY
 from sottovoce.protocol.errors import WireError
 from sottovoce.protocol.holdout import holdout_of, purpose_of
 from sottovoce.protocol.permits import REPORT_ID_BYTES
-from sottovoce.protocol.wire import ModelReport, TicketReport, Verdict, WarmRow
+from sottovoce.protocol.wire import ModelReport, ShuffledReport, ShuffledReports, TicketReport, Verdict, WarmRow
 from sottovoce.server.problems import Problem
 from sottovoce.server.store.base import WARM, Journalled, TaskRow, open_seconds
 from sottovoce.server.web.permits import PermitOffice, Shown
@@ -64,6 +64,29 @@ class Judge:
         except WireError:
             return "bad-payload"
         return Journalled(self._task, permit.id, int(now) // DAY, report.gate, context, payload)
+
+    def shuffled(
+        self, batch: ShuffledReports, state: Literal["open", "paused", "expired", "done"], now: float
+    ) -> list[Journalled | Verdict]:
+        """The same for a batch of a shuffler, which has judged the permits: it is believed about the coins."""
+        refusal: Verdict | None = None
+        if not self._answerable(batch.version, now):
+            refusal = "unknown-version"
+        elif state != "open":
+            refusal = CLOSED[state]
+        elif not 0 <= batch.gate < len(self._mechanisms):
+            refusal = "bad-gate"
+        return [refusal or self._mixed(report, batch, int(now) // DAY) for report in batch.reports]
+
+    def _mixed(self, report: ShuffledReport, batch: ShuffledReports, day: int) -> Journalled | Verdict:
+        try:
+            id, payload = from_text(report.id), from_text(report.payload)
+            check(self._mechanisms[batch.gate], payload)
+        except WireError:
+            return "bad-payload"
+        if len(id) != REPORT_ID_BYTES:
+            return "bad-payload"
+        return Journalled(self._task, id, day, batch.gate, bytes.fromhex(batch.version), payload)
 
     def _context(self, report: TicketReport | ModelReport, permit: Shown) -> tuple[bytes, bool]:
         """What the learner needs to understand the report, and whether it is the reward alone."""

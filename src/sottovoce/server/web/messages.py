@@ -46,7 +46,7 @@ def body(request: Request, type: type[T]) -> T:
 
     A type must be declared: a page of another origin cannot send these types unless its browser asks here first.
     """
-    kind = _kind(request)
+    kind = request.scope["kind"] = _kind(request)
     if kind not in (JSON, MESSAGEPACK):
         raise Problem("unsupported-type", f"content-type must be {JSON} or {MESSAGEPACK}")
     decode = msgspec.json.decode if kind == JSON else msgspec.msgpack.decode
@@ -57,8 +57,8 @@ def body(request: Request, type: type[T]) -> T:
 
 
 def answer(request: Request, value: Any) -> Response:
-    """In the language of the request."""
-    packed = _kind(request) == MESSAGEPACK
+    """In the language of the request, whose `body` was read."""
+    packed = request.scope["kind"] == MESSAGEPACK
     encode = msgspec.msgpack.encode if packed else msgspec.json.encode
     return Response(encode(value), headers=NOT_KEPT, media_type=MESSAGEPACK if packed else JSON)
 

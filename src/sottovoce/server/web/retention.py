@@ -9,7 +9,7 @@ from sottovoce.protocol.contract import DAY, Contract
 from sottovoce.server.coordination.messages import Wish
 from sottovoce.server.coordination.pipes import ChildLearner
 from sottovoce.server.logs import log
-from sottovoce.server.store.base import permit_seconds
+from sottovoce.server.store.base import Store, permit_seconds
 from sottovoce.server.store.thread import StoreThread
 from sottovoce.server.web.task import LiveTask
 
@@ -25,7 +25,7 @@ Found = TypeVar("Found")
 class Retention:
     """Forgets what a task no longer keeps."""
 
-    def __init__(self, thread: StoreThread, learner: ChildLearner, clock: Callable[[], float]) -> None:
+    def __init__(self, thread: StoreThread[Store], learner: ChildLearner, clock: Callable[[], float]) -> None:
         self._thread, self._learner, self._clock = thread, learner, clock
 
     async def look(self, task: LiveTask) -> None:

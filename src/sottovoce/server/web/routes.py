@@ -66,7 +66,7 @@ ROUTES = (
           takes=(wire.Commitments,),
           problems=("wrong-kind", "task-paused", "task-expired", "task-done", "not-admitted")),
     Route("POST", f"{TASK}/reports", handlers.reports, "A batch of private reports; one verdict each", wire.Verdicts,
-          takes=(wire.TicketReports, wire.ModelReports), problems=("not-ready",)),
+          takes=(wire.TicketReports, wire.ModelReports), problems=("wrong-kind", "not-ready")),
     Route("GET", f"{TASK}/summary", handlers.summary, "What was learned", wire.Summary, problems=("not-ready",)),
     Route("GET", f"{TASK}/statement", handlers.statement, "What the task promises, in words: a page", str,
           media="text/html"),
@@ -96,6 +96,8 @@ ROUTES = (
           wire.Prediction, takes=(wire.Prediction,), role="operate", action="predict", problems=("too-late",)),
     Route("GET", "/v1/actions", pages.actions, "What was done and refused, by whom; the newest first", wire.Actions,
           query=wire.WantedActions, role="read"),
+    Route("POST", f"{TASK}/batches", handlers.batches, "A batch of reports that a shuffler has mixed; one verdict each",
+          wire.Verdicts, takes=(wire.ShuffledReports,), role="shuffle", problems=("wrong-kind", "not-ready")),
     # for the dashboard
     Route("GET", "/dashboard", pages.file("index.html", pages.HTML), "The dashboard", str, media=pages.HTML),
     *(Route("GET", f"/dashboard/{name}", pages.file(name, media), "A file of the dashboard", str, media=media)

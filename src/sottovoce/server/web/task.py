@@ -60,6 +60,8 @@ class LiveTask:
         self.broken = False
         """Did its learner fail?"""
         self.origins = frozenset(learning_of(self.contract).origins)
+        self.batch = shuffling.batch if (shuffling := learning_of(self.contract).shuffler) else 0
+        """The least number of reports in a batch of its shuffler; 0 where devices report to this server."""
         self._mechanisms = mechanisms_of(self.contract)
         self._permits = PermitOffice(key, self.digest)
         self._judge = Judge(row, self._permits)
@@ -142,6 +144,7 @@ class LiveTask:
             raise Problem("wrong-kind", "this task hands out tickets: POST to offers")
         if not permits and isinstance(self.contract.offers, ByModel):
             raise Problem("wrong-kind", "this task has a model for everybody: GET model")
+        self.check_direct()
         if permits or not self.published.done:
             self._expires(now)
         return committed(commitments)
@@ -171,6 +174,19 @@ class LiveTask:
     ) -> list[Journalled | wire.Verdict]:
         """Each report as it would be journalled, or why not."""
         return [self._judge(report, self.state(now), now) for report in reports]
+
+    def judge_batch(self, batch: wire.ShuffledReports, now: float) -> list[Journalled | wire.Verdict]:
+        """The same for a batch of the task's shuffler; one that is too small is refused as a whole."""
+        if not self.batch:
+            raise Problem("wrong-kind", "this task declares no shuffler: its devices report to the server")
+        if len({report.id for report in batch.reports}) < self.batch:
+            raise Problem("bad-request", f"a batch of this task has at least {self.batch:,} different reports")
+        return self._judge.shuffled(batch, self.state(now), now)
+
+    def check_direct(self) -> None:
+        """Refuse what a device sends or asks here, where all of it belongs to the task's shuffler."""
+        if self.batch:
+            raise Problem("wrong-kind", "this task hears its shuffler alone: give devices the address of that one")
 
     def count(self, verdict: wire.Verdict, reports: int) -> bool:
         """Were they refused?"""

@@ -166,7 +166,7 @@ class PostgresStore:
 
     def forget(self, task: int, day: int, seq: int, most: int) -> int:
         for old in self._days(day):
-            if gone := self._drop(old, task, seq):
+            if gone := self._drop(old, task, seq, day):
                 return gone
         old = "SELECT seq FROM journal WHERE task = %s AND seq <= %s AND day < %s ORDER BY seq LIMIT %s"
         deleted = f"DELETE FROM journal WHERE task = %s AND seq = ANY(ARRAY({old})) RETURNING 1"
@@ -178,13 +178,17 @@ class PostgresStore:
         days = sorted(int(name.removeprefix("journal_")) for (name,) in self._run(names))
         return [day for day in days if day < before]
 
-    def _drop(self, day: int, task: int, seq: int) -> int:
-        """Drop a day if there is nothing in it but what this task forgets up to this place; how many reports."""
-        name, mine = _partition(day), "SELECT EXISTS (SELECT FROM {} WHERE task < %s OR task > %s OR seq > %s)"
+    def _drop(self, partition: int, task: int, seq: int, day: int) -> int:
+        """Drop a partition if there is nothing in it but what this task forgets up to this place; how many reports.
+
+        What came from another store has kept its places, so a partition may hold reports of days after its own.
+        """
+        name, others = _partition(partition), "task < %s OR task > %s OR seq > %s OR day >= %s"
         with contextlib.suppress(LockNotAvailable), self._transaction() as run:
             run("SELECT set_config('lock_timeout', %s, true)", (DROPPING,))
             run("SELECT last FROM places FOR UPDATE")  # nothing comes in meanwhile
-            if run(sql.SQL(mine).format(name), (task, task, seq)).fetchone()[0]:
+            rest = sql.SQL(f"SELECT EXISTS (SELECT FROM {{}} WHERE {others})").format(name)
+            if run(rest, (task, task, seq, day)).fetchone()[0]:
                 return 0
             (reports,) = run(sql.SQL("SELECT count(*) FROM {}").format(name)).fetchone()
             run(sql.SQL("DROP TABLE {}").format(name))
@@ -213,15 +217,10 @@ class PostgresStore:
             if count:
                 day = max(newest, last // PLACES)
                 before = max(last, day * PLACES)
-                self._make_partition(run, day)
+                make_partition(run, day)
                 run(ORDER, (most, before))
                 run("UPDATE places SET last = %s", (before + count,))
         return count
-
-    def _make_partition(self, run: Any, day: int) -> None:
-        if run("SELECT to_regclass(%s)", (f"journal_{day}",)).fetchone() == (None,):
-            made = "CREATE TABLE {} PARTITION OF journal FOR VALUES FROM ({}) TO ({})"
-            run(sql.SQL(made).format(_partition(day), day * PLACES, (day + 1) * PLACES))
 
     def publish(self, task: int, publication: Publication, now: int, closed: int) -> None:
         with self._elected() as run:
@@ -328,6 +327,13 @@ class PostgresStore:
     def snapshots(self, task: int) -> list[Kept]:
         wanted = f"SELECT {', '.join(Kept._fields)} FROM snapshots WHERE task = %s ORDER BY seq"
         return [Kept._make(row) for row in self._run(wanted, (task,))]
+
+
+def make_partition(run: Any, day: int) -> None:
+    """For the places of this day, if there is none yet."""
+    if run("SELECT to_regclass(%s)", (f"journal_{day}",)).fetchone() == (None,):
+        made = "CREATE TABLE {} PARTITION OF journal FOR VALUES FROM ({}) TO ({})"
+        run(sql.SQL(made).format(_partition(day), day * PLACES, (day + 1) * PLACES))
 
 
 def _partition(day: int) -> sql.Identifier:
