@@ -88,10 +88,14 @@ class Playing:
         """Play until the next checkpoint; returns how many rounds that took."""
         start, end = self.rounds, int(self.ends[len(self.regrets)])
         now = self._steps(start, end)
-        with ThreadPoolExecutor(len(self.parts)) as pool:
-            found = list(pool.map(lambda part: part.advance(now), self.parts))
-        self.regrets.append(np.concatenate(found, axis=1))
+        self.regrets.append(np.concatenate(self._advance_all(now), axis=1))
         return end - start
+
+    def _advance_all(self, now: Steps) -> list[NDArray[np.float64]]:
+        if len(self.parts) == 1:  # to start a thread and wait for it would cost more than a short chunk
+            return [self.parts[0].advance(now)]
+        with ThreadPoolExecutor(len(self.parts)) as pool:
+            return list(pool.map(lambda part: part.advance(now), self.parts))
 
     def standing(self) -> Standing:
         carry = _gathered([part.carry for part in self.parts], axis=1)

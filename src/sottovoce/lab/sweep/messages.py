@@ -8,8 +8,12 @@ SETTINGS = {
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
     "JAX_PLATFORMS": "cpu",
+    "JAX_CPU_ENABLE_ASYNC_DISPATCH": "0",
 }
-"""The environment of a worker: one thread of XLA, one of everything else, and the same kind of device everywhere."""
+"""The environment of a worker: one thread of XLA, one of everything else, the same kind of device everywhere.
+
+Without asynchronous dispatch the thread that asks for a chunk computes it too; no core idles while one wakes another.
+"""
 
 
 class Shard(NamedTuple):
