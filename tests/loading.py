@@ -112,6 +112,25 @@ class Load:
         raise TimeoutError(f"no answer to {method} {path} for {PATIENCE:g} s")
 
 
+def waits(pid: int, seconds: float = 0.8) -> bool:
+    """Has this process begun long ago, and hardly anything to do now? So it is with a learner that can be elected."""
+    first, start = _processor_seconds(pid), time.monotonic()
+    sleeps = []
+    while time.monotonic() < start + seconds:
+        sleeps.append(_stat(pid)[0] == "S")
+        time.sleep(seconds / 10)
+    return first > 0.5 and _processor_seconds(pid) - first < 0.2 * seconds and sum(sleeps) > 0.7 * len(sleeps)
+
+
+def _processor_seconds(pid: int) -> float:
+    return sum(map(int, _stat(pid)[11:13])) / os.sysconf("SC_CLK_TCK")
+
+
+def _stat(pid: int) -> list[str]:
+    """What the system says of a process, from its state on."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+
+
 def id_of(report: dict[str, Any]) -> bytes:
     return report_id(commitment_of(from_text(report["nonce"])))
 
@@ -248,7 +267,8 @@ class Cluster:
         return pause
 
     def _replaced(self, happens: Callable[[], object]) -> float:
-        """Seconds from this until another learner was elected and has learned something."""
+        """Seconds from this until another learner was elected and has learned something; one waits to be elected."""
+        until(lambda: any(waits(child) for server in self.servers for child in children_of(server.pid)))
         with psycopg.connect(self.address, autocommit=True) as database:
             epoch, start = database.execute(EPOCH).fetchone(), time.monotonic()
             happens()
@@ -261,10 +281,14 @@ class Cluster:
         return time.monotonic() - start
 
     def _offered(self, database: psycopg.Connection) -> dict[int, int]:
-        """After how many reports that was learned which each task offers from."""
-        newest = database.execute("SELECT task, learned FROM publications WHERE superseded = 0").fetchall()
-        assert len(newest) == len(dict(newest)) == len(self.contracts)
-        return dict(newest)
+        """After how many reports that was learned which each task offers from.
+
+        A learner that has just been elected may publish once more what was published since the last snapshot.
+        """
+        served = "SELECT task, max(learned) FROM publications WHERE superseded = 0 GROUP BY task"
+        newest = dict(database.execute(served).fetchall())
+        assert len(newest) == len(self.contracts)
+        return newest
 
     def replace(self, environment: Mapping[str, str]) -> None:
         """One server after the other ends in order and is started with these variables, as in an upgrade."""

@@ -81,6 +81,48 @@ class Everyday:
         return jnp.max(means) - means[action]
 
 
+@configuration("dimension", "arms", "persons")
+class MadeUpRatings:
+    """Persons who rate few items or many, with stars that follow their tastes; not rated is the worst reward.
+
+    Features are the products of the factors of the matrix of ratings, so rewards follow exactly from them. Who rates
+    much has long features, and few do.
+    """
+
+    dimension: int
+    arms: int
+    persons: int = 900
+    rated: float = 0.1
+    """The share of items that a typical person rates."""
+    uneven: float = 2.0
+    """How much that differs, in the logarithm of the odds: between persons, and between items."""
+    features: Drawn = None
+    theta: Drawn = None
+
+    def sample(self, key: Key) -> "MadeUpRatings":
+        d, keys = self.dimension, jax.random.split(key, 6)
+        tastes, kinds = jax.random.normal(keys[0], (self.persons, 3)), jax.random.normal(keys[1], (self.arms, 3))
+        liked = 3.3 + 0.5 * tastes @ kinds.T + 0.5 * jax.random.normal(keys[2], (self.persons, self.arms))
+        popular, busy = jax.random.normal(keys[3], (self.arms,)), jax.random.normal(keys[4], (self.persons, 1))
+        chance = jax.nn.sigmoid(jnp.log(self.rated / (1 - self.rated)) + self.uneven * (popular + busy))
+        seen = jax.random.uniform(keys[5], chance.shape) < chance
+        rewards = jnp.where(seen, 0.4 * (jnp.clip(jnp.round(liked), 1.0, 5.0) - 2.5), -1.0)
+        left, values, right = jnp.linalg.svd(rewards, full_matrices=False)
+        rotation = jnp.linalg.qr(jax.random.normal(key, (d, d)))[0]
+        features = left[:, None, :d] * right.T[None, :, :d]
+        return dataclasses.replace(self, features=features @ rotation, theta=values[:d] @ rotation)
+
+    def visit(self, round: jax.Array, key: Key) -> jax.Array:
+        return self.features[jax.random.randint(key, (), 0, self.persons)]
+
+    def outcome(self, context: jax.Array, action: jax.Array, key: Key) -> jax.Array:
+        return context[action] @ self.theta
+
+    def regret(self, context: jax.Array, action: jax.Array) -> jax.Array:
+        means = context @ self.theta
+        return jnp.max(means) - means[action]
+
+
 def _unit(vectors: jax.Array) -> jax.Array:
     return vectors / jnp.linalg.norm(vectors, axis=-1, keepdims=True)
 
@@ -94,6 +136,8 @@ NUMBERS: dict[str, tuple[int, dict[str, Any]]] = {
     "isotropic": (5, {"unit": 1}),
     "short": (5, {"unit": 1, "length": 0.1, "size": 8, "noise": 0}),
     "skewed": (5, {"length": 0.7, "spread": 0.2, "centre": 1}),
+    "faint": (5, {"unit": 1, "size": 0.4}),
+    "faint, skewed": (5, {"length": 0.7, "spread": 0.2, "centre": 1, "size": 0.4}),
     "rare": (5, {"length": 1.1, "spread": 0.5, "base": -0.85, "size": 0.3}),
     "ill-conditioned": (10, {"length": 3, "spread": 0.01}),
     "products": (10, {"products": 1, "length": 0.3, "size": 2, "noise": 0}),
@@ -117,4 +161,7 @@ NUMBERS: dict[str, tuple[int, dict[str, Any]]] = {
     "fixed, noisy": (10, {"fixed": 1, "length": 0.3, "size": 2, "noise": 0.3}),
     "fixed 20": (20, {"unit": 1, "fixed": 1}),
 }
-WORLDS = {name: Everyday(**SHAPES[d], **numbers) for name, (d, numbers) in NUMBERS.items()}
+WORLDS: dict[str, Everyday | MadeUpRatings] = {
+    name: Everyday(**SHAPES[d], **numbers) for name, (d, numbers) in NUMBERS.items()
+}
+WORLDS["ratings"] = MadeUpRatings(**SHAPES[20])

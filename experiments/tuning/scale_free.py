@@ -1,4 +1,4 @@
-"""How the numbers of the scale-free learner were chosen: twenty-two worlds, epsilon 1, 4 and 8.
+"""How the numbers of the scale-free learner were chosen: twenty-five worlds, epsilon 1, 4 and 8.
 
     python experiments/tuning/scale_free.py            all worlds, 100,000 rounds, 8 seeds
     python experiments/tuning/scale_free.py --quick    a short look, to see that it works
@@ -13,7 +13,7 @@ import time
 from typing import Any
 
 import numpy as np
-from contextual_worlds import WORLDS, Everyday
+from contextual_worlds import WORLDS, Everyday, MadeUpRatings
 
 from sottovoce import halves, task
 from sottovoce.sim.run import Case, simulate_grid
@@ -45,13 +45,15 @@ GROUPS: list[tuple[str, dict[str, dict[str, Any]]]] = [
 EPSILONS = (1.0, 4.0, 8.0)
 
 
-def regrets(world: Everyday, rounds: int, seeds: int) -> np.ndarray:
+def regrets(world: Everyday | MadeUpRatings, rounds: int, seeds: int) -> np.ndarray:
     """Mean regret, a row for each budget: the same visitors for all."""
     found = [_regrets(world, learner, list(choices.values()), rounds, seeds) for learner, choices in GROUPS]
     return np.concatenate(found, axis=1)
 
 
-def _regrets(world: Everyday, learner: str, choices: list[dict[str, Any]], rounds: int, seeds: int) -> np.ndarray:
+def _regrets(
+    world: Everyday | MadeUpRatings, learner: str, choices: list[dict[str, Any]], rounds: int, seeds: int
+) -> np.ndarray:
     shape = {"arms": world.arms, "dimension": world.dimension, "rounds": rounds}
     both = [halves(task(learner, **shape, epsilon=epsilon, **one)) for epsilon in EPSILONS for one in choices]
     cases = [Case(half.learner, half.mechanism) for half in both]

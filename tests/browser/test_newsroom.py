@@ -35,7 +35,7 @@ class Readers:
         return self.losses[np.arange(len(actions)), actions].sum()
 
 
-@pytest.mark.parametrize("number", [40, pytest.param(300, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("number", [24, pytest.param(300, marks=pytest.mark.soak)])
 def test_the_newsroom_learns_as_the_simulator_says_and_sends_nothing_else(number: int):
     """The randomness of devices and server is real: one run of the test in 250 fails by chance alone."""
 

@@ -1,6 +1,7 @@
 """The learner that finds its own scale."""
 
 import dataclasses
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -60,6 +61,31 @@ def test_where_rewards_follow_from_the_features_the_clip_falls_and_the_regret_wi
     noisy, exact = run(), run(exact=1.0)
     assert np.all(np.asarray(exact.state.log_clip) < np.log(0.3))
     assert last_quarter(exact) < last_quarter(noisy) / 2
+
+
+def test_late_steps_are_shorter():
+    learner: Any = halves(task("scale-free", arms=6, dimension=4, rounds=ROUNDS, epsilon=8.0)).learner
+    never = dataclasses.replace(learner, steady=np.inf)
+    with jax.enable_x64(True):
+        late = learner.init()._replace(reports=jnp.asarray(15 * learner.steady - 1))
+        late = learner.tell(late, (), DirectionEstimate(jnp.array([1.0, 0.0, 0.0, 0.0]), jnp.zeros(())))
+        after, without = learner.refresh(late), never.refresh(late)
+    assert float(after.iterate[0]) == pytest.approx(float(without.iterate[0]) / 2)  # 16^(1/4)
+
+
+@pytest.mark.parametrize("told", [{"drift": "sudden"}, {"contrast": 0.0}])
+def test_where_theta_may_change_or_actions_have_names_steps_do_not_become_shorter(told: dict[str, Any]):
+    learner: Any = halves(task("scale-free", arms=6, dimension=4, rounds=ROUNDS, epsilon=8.0, **told)).learner
+    assert getattr(learner, "inner", learner).steady == np.inf
+
+
+def test_the_quieter_the_noise_the_sooner_steps_become_shorter():
+    def steady(epsilon: float, *, private: bool = True) -> float:
+        declared = task("scale-free", arms=6, dimension=4, rounds=ROUNDS, epsilon=epsilon)
+        learner: Any = halves(declared, private=private).learner
+        return learner.steady
+
+    assert steady(1.0) > steady(4.0) > steady(4.0, private=False) > 0
 
 
 def test_a_model_moves_by_at_most_the_distance_so_far_and_only_when_something_was_told():

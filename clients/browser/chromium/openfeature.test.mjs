@@ -53,16 +53,16 @@ test("three hundred visitors teach a flag", async () => {
   const task = await arms({ ...CHECKOUT, privacy: { epsilon: 4.0 }, reward: { wait: "1s" }, delay: "0s" });
   const { context, page } = await app();
   const shown = [];
-  for (let first = 0; first < 300; first += 30) {
+  for (let first = 0; first < 300; first += 60) {
     shown.push(...(await page.evaluate(visitors, [server, task, first])));
-    await until(async () => (await journal(task)) === first + 30);
+    await until(async () => (await journal(task)) === first + 60);
   }
   const best = shown.slice(-100).filter((name) => name === "Friendly").length;
   assert(best > 80, `${best} of the last hundred saw the best button`); // the simulator, without delay: 90 or more in 20,000 of 20,000 runs
   await context.close();
 });
 
-/** In the page: thirty visitors at a time, each with storage of their own, until their reports were answered. */
+/** In the page: sixty visitors at a time, each with storage of their own, until their reports were answered. */
 async function visitors([server, task, first]) {
   const buys = { Quiet: 0.1, Friendly: 0.9, Urgent: 0.3 };
   const one = async (number) => {
@@ -74,8 +74,8 @@ async function visitors([server, task, first]) {
     if (Math.random() < buys[button.variant]) bought();
     return button.variant;
   };
-  const shown = await Promise.all(Array.from({ length: 30 }, (_, i) => one(first + i)));
-  while (sent < first + 30) await new Promise((done) => setTimeout(done, 50));
+  const shown = await Promise.all(Array.from({ length: 60 }, (_, i) => one(first + i)));
+  while (sent < first + 60) await new Promise((done) => setTimeout(done, 50));
   await of.OpenFeature.clearProviders();
   return shown;
 }

@@ -17,7 +17,9 @@ features as they are. Two things are found from these reports alone:
 
   A step is at most R_k long, and R at most doubles with a model: theta of any length is reached soon, and stale reports
   cannot carry it far beyond. R is taken from the published averages, because noise carries the iterates away. And
-  because u does not shrink with C, later steps stay long enough to profit from it.
+  because u does not shrink with C, later steps stay long enough to profit from it. From about `steady` reports on theta
+  is found but for the noise, and steps are shorter by (1 + t / `steady`)^(1/4). This comes later where noise is louder,
+  and not at all where theta may change or actions have names.
 
 What is published is an average of the iterates in which recent ones weigh more, (t/T)^`recency`; gradients are taken at
 the last iterate, the `anchor`. Reports only add up between models, so the order in which they come does not matter.
@@ -54,6 +56,10 @@ from sottovoce.protocol.offers import DirectedModel
 
 LEAST_CLIP = 0.003
 """Of half the range of rewards."""
+STEADY = 10_000.0
+"""`steady` in units of v d, the mean square of the noise of a report, where v is its variance in one coordinate."""
+LEAST_NOISE = 0.05
+"""v counts as at least this, about what it is at epsilon 10: residuals vary without noise too."""
 
 
 class State(NamedTuple):
@@ -87,6 +93,8 @@ class ScaleFree:
     """1 where all of a few named actions must be tried, else 0."""
     contrast: float
     """1 where candidates have features of their own, else 0."""
+    steady: float = math.inf
+    """Reports from which on steps are shorter."""
 
     def init(self) -> State:
         zero, none = jnp.zeros(()), jnp.zeros(self.dimension)
@@ -123,7 +131,8 @@ class ScaleFree:
         """One step for all that was told since the last model; the same state where that is nothing."""
         mean = jax.tree.map(lambda sum: sum / jnp.maximum(state.waiting, 1e-300), state.sum)
         time, squares = state.reports + state.waiting, state.squares + jnp.sum(mean.direction**2)
-        iterate = state.iterate + state.farthest * mean.direction / jnp.sqrt(jnp.maximum(squares, 1e-300))
+        step = state.farthest / jnp.sqrt(jnp.maximum(squares, 1e-300)) / (1 + time / self.steady) ** 0.25
+        iterate = state.iterate + step * mean.direction
         share = 1 - (state.reports / jnp.maximum(time, 1e-300)) ** (self.recency + 1)
         average = state.average + share * (iterate - state.average)
         after = State(
@@ -148,5 +157,7 @@ class ScaleFree:
 def build(task: Task, noise: Noise) -> ScaleFree:
     link = link_of(task.tuning)
     number = {name: float(task.tuning[name]) for name in ("cut", "first", "recency", "trial", "named", "contrast")}
-    rate = 1 / max(noise.per_block[1], 1.0)
-    return ScaleFree(dimension=task.dimension, half=link.deviation, rate=rate, **number)
+    d, (deviation, of_cut) = task.dimension, noise.per_block
+    stays = task.tuning.get("drift", "none") == "none" and number["contrast"] > 0
+    steady = STEADY * max(deviation**2, LEAST_NOISE) * d if stays else math.inf
+    return ScaleFree(dimension=d, half=link.deviation, rate=1 / max(of_cut, 1.0), steady=steady, **number)
