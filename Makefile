@@ -10,7 +10,7 @@ BROWSER := clients/browser/dist/sottovoce.js
 # Programs are started a hundred times by the tests; Python may keep what it compiled of them.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo browser newsroom test soak check bench docs oracles lock golden clean
+.PHONY: setup demo browser newsroom test soak check bench scale docs oracles lock golden clean
 
 setup: .venv/.demo
 
@@ -33,6 +33,7 @@ $(BROWSER): .venv/.npm $(shell find clients/browser/src clients/browser/scripts 
 
 .venv/.soak: .venv/.test
 	$(PIP) --no-deps recbole==1.2.1  # carries MovieLens 100K, which may not be here; nothing else of it is used
+	$(PIP) ray==2.60.0  # 240 MB: too large for every run of the tests
 	touch $@
 
 demo: .venv/.demo  ## a server, two tasks, thousands of devices; leaves demo/report.html
@@ -68,6 +69,9 @@ docs: .venv/.test  ## the manual, in site/
 
 oracles:  ## frozen oracle values from libraries that cannot share our environment
 	$(PYTHON) scripts/oracles.py
+
+scale: .venv/.test  ## reports a second and bytes on SQLite and PostgreSQL, for `sottovoce capacity`
+	PYTHONPATH=tests $(BIN)/python benchmarks/scale.py
 
 golden: $(BROWSER)  ## renew the golden vectors, each language its half
 	$(BIN)/python scripts/golden.py

@@ -1,10 +1,13 @@
-"""How much one host does, on SQLite and on PostgreSQL, in one run on the same machine; docs/scale.md is made from it.
+"""How much one host does, on SQLite and on PostgreSQL, in one run on the same machine.
 
     make scale        (or: PYTHONPATH=tests python benchmarks/scale.py [--turns 3] [--json FILE])
+
+`sottovoce capacity` computes with what was found (src/sottovoce/lab/capacity.toml); docs/capacity.md says what follows.
 
 - durable reports a second on a real PostgreSQL, by web processes (one, two) and by reports in a request (1 to 100);
   against a bare COPY of the same rows, as many to a synced commit, and against a POST that does nothing;
 - reports that a learner learns from in a second, by learner;
+- what else a device asks for, permits and models, and single reports on SQLite, each a second of one web process;
 - bytes in the journal for each report, and on the wire.
 
 The load generator, the database, the servers and the learner share the cores of this machine.
@@ -25,7 +28,7 @@ from typing import Any
 import jax
 import psycopg
 from growth import ARMS, TODAY, created, fill
-from load import closed_loop, post
+from load import closed_loop, get, post
 from rich.console import Console
 from service import CANDIDATES, batches, doing_nothing, kept
 from target import TASK, Target, running
@@ -42,6 +45,8 @@ from sottovoce.server.store.base import Journalled, Store, TaskRow
 
 SIZES = {1: 6_000, 10: 20_000, 100: 60_000}
 """Reports in a request, and reports of one measurement."""
+OTHERS = 6_000
+"""Requests of each other kind."""
 BARE = """
 CREATE TABLE IF NOT EXISTS bare (
   arrival bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, task integer NOT NULL, id bytea NOT NULL,
@@ -119,10 +124,32 @@ def journal_bytes(store: str) -> float:
     return float(size) / reports
 
 
+def asked_for(target: Target) -> dict[str, float]:
+    """Permits, and looks at the model, a second of one web process."""
+    return {
+        "permit": closed_loop([target.port], [permit_request() for _ in range(OTHERS)]),
+        "model": closed_loop([target.port], [get("/v1/tasks/bench/model")] * OTHERS),
+    }
+
+
+def on_sqlite() -> dict[str, float]:
+    """Durable reports a second of one web process, by reports in a request."""
+    with running() as target:
+        version = target.call("GET", "/v1/tasks/bench")["version"]
+        return {
+            str(size): size * closed_loop([target.port], batches(target, version, reports // size, size))
+            for size, reports in SIZES.items()
+            if size in (1, 100)
+        }
+
+
 def wire_bytes(request: bytes) -> dict[str, int]:
     """Of what a device sends for one report; what a browser adds in headers is not in it."""
-    asked = post("/v1/tasks/bench/permits", {"commitments": [to_text(secrets.token_bytes(32))]})
-    return {"permit": len(asked), "report": len(request)}
+    return {"permit": len(permit_request()), "report": len(request)}
+
+
+def permit_request() -> bytes:
+    return post("/v1/tasks/bench/permits", {"commitments": [to_text(secrets.token_bytes(32))]})
 
 
 # --- learning --------------------------------------------------------------------------------------------------------
@@ -178,6 +205,9 @@ def show(found: dict[str, Any]) -> None:
         table.add_row(one["learner"], f"{one['folds']:,.0f}", f"{one['sqlite_bytes']:,.0f}")
     console.print(table)
     console.print(f"PostgreSQL keeps {found['postgres_bytes']:,.0f} bytes for a report, its id and their indexes.")
+    asked, sqlite = found["asked"], found["sqlite"]
+    console.print(f"One web process: {asked['permit']:,.0f} permits a second, {asked['model']:,.0f} models;")
+    console.print(f"on SQLite {sqlite['1']:,.0f} single reports a second, {sqlite['100']:,.0f} in requests of 100.")
     console.print(
         f"On the wire a permit asks with {found['wire']['permit']} bytes, and a report has {found['wire']['report']}."
     )
@@ -200,6 +230,9 @@ def main() -> None:
         with running(store) as target:
             version = target.call("GET", "/v1/tasks/bench")["version"]
             found["wire"] = wire_bytes(batches(target, version, 1, 1)[0])
+            found["asked"] = asked_for(target)
+    found["sqlite"] = on_sqlite()
+    print(found["asked"], found["sqlite"], flush=True)
     found["learning"] = []
     for row in learning():
         found["learning"].append(row)

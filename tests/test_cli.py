@@ -267,6 +267,7 @@ def test_results_that_cannot_be_written_are_refused_before_anything_is_computed(
     ("package", "words", "extra"),
     [
         ("pyarrow", ("simulate", *SMALL, "--parquet", "--out", "out"), "parquet"),
+        ("ray", ("sweep", *SMALL, "--on", "ray", "--out", "out"), "ray"),
         ("jax", ("simulate", *SMALL), "sim"),
         ("rich", ("algorithms",), "sim"),
         ("granian", ("serve",), "server"),

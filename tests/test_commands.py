@@ -24,6 +24,7 @@ from sottovoce.lab.study.cells import Cell
 STUDY = {"--rounds": "20", "--seeds": "2", "--epsilon": "1"}
 SMALLER: dict[str, dict[str, str | None]] = {
     "simulate": STUDY,
+    "sweep": STUDY | {"--on": "local", "--workers": "1"},
     "frontier": STUDY | {"--learner": "thompson"},
     "choose": {"--rounds": "20", "--epsilon": "1", "--learner": "thompson"},
     "choose --world linear": {"--rounds": "20", "--epsilon": "1", "--learner": "scale-free"},
@@ -71,6 +72,7 @@ MADE = {
     "make test": "tests",
     "make check": "Makefile",
     "make bench": "benchmarks",
+    "make scale": "benchmarks",
     ". .venv/bin/activate": "Makefile",
     "pip install": "pyproject.toml",
     "python -m pip install": "tests/soak/test_movielens.py",

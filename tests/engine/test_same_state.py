@@ -20,7 +20,7 @@ from sottovoce.server.learn import leaves
 from sottovoce.server.learn.folding import CHUNK, Fold
 from sottovoce.server.learn.publishing import Remembered, ask_once
 from sottovoce.server.store.base import Entry, Journalled
-from sottovoce.sim.batch import run_batch
+from sottovoce.sim.batch import Playing
 from sottovoce.sim.gates import Quieter
 from sottovoce.sim.halves import halves
 from sottovoce.sim.random import round_keys
@@ -100,8 +100,10 @@ def simulated(live: Contract) -> tuple[Any, list[tuple[jax.Array, int, bytes]]]:
     recorder = complete(Recorder(learner=whole, domain=full.domain))
     (key,), publish = run.seed_keys(), run.publish(whole)
     cases, world = stack([(recorder, gates)]), world_of_task(task_of(live))
-    found = run_batch(setting, cases, world, run.seed_keys(), run.ends(), publish, None).state_of(0)
-    state, messages, count = jax.tree.map(lambda leaf: leaf[0], found)
+    playing = Playing(setting, cases, world, run.seed_keys(), run.ends(), publish)
+    while not playing.over:
+        playing.advance()
+    state, messages, count = jax.tree.map(lambda leaf: leaf[0], playing.batch().state_of(0))
     asks, chosen = rounds_of(gates if quieter else None, key)
     heard = [row.astype(">i8").tobytes() for row in messages[: int(count)]]
     return state, list(zip(asks, np.asarray(chosen).tolist(), heard, strict=False))

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Annotated, NoReturn
 
 COMMANDS = (
-    "algorithms", "choose", "plan", "try_data", "simulate", "frontier", "audit", "reproduce", "shuffle",
-    "init", "serve", "shuffler", "token", "store", "task", "statement", "devices", "demo", "inspect",
+    "algorithms", "choose", "plan", "capacity", "try_data", "simulate", "sweep", "frontier", "audit", "reproduce",
+    "shuffle", "init", "serve", "shuffler", "token", "store", "task", "statement", "devices", "demo", "inspect",
 )  # fmt: skip
 """In the order of `--help`; each is the function, or the group of commands, of this name in the file of this name."""
 
@@ -17,6 +17,7 @@ SPOKEN = {"try_data": "try"}
 
 EXTRAS = {
     "parquet": ("pyarrow",),
+    "ray": ("ray",),
     "data": ("sklearn",),
     "server": ("granian", "prometheus_client", "starlette", "uvloop"),
     "sim": ("jax", "jaxlib", "matplotlib", "rich", "typer"),

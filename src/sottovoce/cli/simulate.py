@@ -42,20 +42,32 @@ def run(
     study: "Study", cells: "Sequence[Cell]", out: Path | None, *, fresh: bool, parquet: bool, json: Path | None
 ) -> None:
     """Run the cells of a study and leave everything a person may want to look at."""
-    from sottovoce.lab.study.cells import notices_of
-    from sottovoce.lab.study.page import write_report
-    from sottovoce.lab.study.results import Folder, row
-
     if parquet:
         import pyarrow.parquet  # noqa: F401  (refused here, before anything is computed)
-    place = Folder(folder(out or Path("results") / name_of(f"{study.learner}-{study.preset}", study)), study)
+    place = folder_of(study, out)
     (results,) = run_jobs([(place, study, cells)], fresh)
+    show(place, study, results, parquet=parquet, json=json)
+
+
+def folder_of(study: "Study", out: Path | None) -> "Folder":
+    """Where the results of a study are, if not somewhere else."""
+    from sottovoce.lab.study.results import Folder
+
+    return Folder(folder(out or Path("results") / name_of(f"{study.learner}-{study.preset}", study)), study)
+
+
+def show(place: "Folder", study: "Study", results: "list[CellResult]", *, parquet: bool, json: Path | None) -> None:
+    """The table on the screen; figures, report and all curves in the folder."""
+    from sottovoce.lab.study.cells import notices_of
+    from sottovoce.lab.study.page import write_report
+    from sottovoce.lab.study.results import row
+
     place.export(results, parquet)
     recommends = any(result.correct is not None for result in results)
     say(_best_arm_table(study, results) if recommends else _regret_table(study, results))
     report = write_report(place.path, study, results)
     say()
-    for note in (RIGHT if recommends else GROWTH, *notices_of(cells)):
+    for note in (RIGHT if recommends else GROWTH, *notices_of([result.cell for result in results])):
         say(note, "dim")
     say(f"report: {report}", wrap=False)
     write_rows(json, [row(study, result) for result in results])

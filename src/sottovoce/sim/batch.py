@@ -45,25 +45,71 @@ class Batch(NamedTuple):
         return jax.tree.map(lambda leaf: leaf[case], self.state)
 
 
-def run_batch(
-    setting: Setting, cases: Any, world: World, keys: Any, ends: NDArray, publish: NDArray, progress: Progress | None
-) -> Batch:
-    """Play until the last checkpoint, or until every learner has stopped. `cases` are stacked (learner, gates)."""
-    steps = lambda start, end: (np.arange(start, end), publish[start:end])  # noqa: E731
-    parts = _shared_among_cores(_begun(setting, cases, world, keys), steps(0, ends[0]))
-    regrets, start = [], 0
-    with ThreadPoolExecutor(len(parts)) as pool:
-        for end in ends:
-            now = steps(start, end)
-            regrets.append(np.concatenate(list(pool.map(lambda part, now=now: part.advance(now), parts)), axis=1))
-            if progress:
-                progress(int(end - start))
-            start = int(end)
-            if all(part.stopped(start) for part in parts):
-                break
-    regrets += regrets[-1:] * (len(ends) - len(regrets))
-    state, samples = _gathered([(part.carry.state, part.carry.samples) for part in parts], axis=1)
-    return Batch(np.stack(regrets, axis=-1), state, samples, _gathered([part.gaps() for part in parts], axis=0))
+class Standing(NamedTuple):
+    """How a batch stands at a checkpoint. With this, and what the batch was begun with, it goes on as if never left."""
+
+    regrets: NDArray[np.float64]
+    """Axes are (checkpoints so far, cases, seeds)."""
+    carry: list[NDArray]
+
+
+class Playing:
+    """A batch that is played from checkpoint to checkpoint. `cases` are stacked (learner, gates)."""
+
+    def __init__(
+        self,
+        setting: Setting,
+        cases: Any,
+        world: World,
+        keys: jax.Array,
+        ends: NDArray[np.int64],
+        publish: NDArray[np.bool_],
+        left: Standing | None = None,
+    ) -> None:
+        whole = _begun(setting, cases, world, keys)
+        self.ends, self.publish, self.regrets = ends, publish, []
+        if left is not None:
+            whole.carry = jax.tree.unflatten(jax.tree.structure(whole.carry), left.carry)
+            self.regrets = list(left.regrets)
+        self.parts = _shared_among_cores(whole, self._steps(0, int(ends[0])))
+
+    @property
+    def rounds(self) -> int:
+        """How many were played."""
+        return int(self.ends[len(self.regrets) - 1]) if self.regrets else 0
+
+    @property
+    def over(self) -> bool:
+        """True at the last checkpoint, or when every learner has stopped."""
+        played = self.rounds
+        return len(self.regrets) == len(self.ends) or (played > 0 and all(part.stopped(played) for part in self.parts))
+
+    def advance(self) -> int:
+        """Play until the next checkpoint; returns how many rounds that took."""
+        start, end = self.rounds, int(self.ends[len(self.regrets)])
+        now = self._steps(start, end)
+        self.regrets.append(np.concatenate(self._advance_all(now), axis=1))
+        return end - start
+
+    def _advance_all(self, now: Steps) -> list[NDArray[np.float64]]:
+        if len(self.parts) == 1:  # to start a thread and wait for it would cost more than a short chunk
+            return [self.parts[0].advance(now)]
+        with ThreadPoolExecutor(len(self.parts)) as pool:
+            return list(pool.map(lambda part: part.advance(now), self.parts))
+
+    def standing(self) -> Standing:
+        carry = _gathered([part.carry for part in self.parts], axis=1)
+        return Standing(np.stack(self.regrets), jax.tree.leaves(carry))
+
+    def batch(self) -> Batch:
+        """What it gave; a batch in which every learner has stopped stays as it is until the last checkpoint."""
+        regrets = self.regrets + self.regrets[-1:] * (len(self.ends) - len(self.regrets))
+        state, samples = _gathered([(part.carry.state, part.carry.samples) for part in self.parts], axis=1)
+        gaps = _gathered([part.gaps() for part in self.parts], axis=0)
+        return Batch(np.stack(regrets, axis=-1), state, samples, gaps)
+
+    def _steps(self, start: int, end: int) -> Steps:
+        return np.arange(start, end), self.publish[start:end]
 
 
 @dataclass
@@ -79,7 +125,7 @@ class _Part:
     carry: Carry
 
     def share(self, seeds: slice) -> "_Part":
-        """Some of the seeds, before the first round."""
+        """Some of the seeds."""
         words = np.asarray(jax.random.key_data(self.keys))[seeds]
         world = jax.tree.map(lambda leaf: np.asarray(leaf)[seeds], self.world)
         carry = jax.tree.map(lambda leaf: np.asarray(leaf)[:, seeds], self.carry)

@@ -73,9 +73,9 @@ def simulation_key(seed: Any) -> jax.Array:
 
 
 @partial(jax.jit, static_argnums=1)
-def seed_keys(seed: int, seeds: int) -> jax.Array:
-    """One random key per seed."""
-    return jax.vmap(lambda i: jax.random.fold_in(simulation_key(seed), i))(jnp.arange(seeds))
+def seed_keys(seed: int, seeds: int, first: int = 0) -> jax.Array:
+    """One random key per seed; a seed has the same key whichever is the first."""
+    return jax.vmap(lambda i: jax.random.fold_in(simulation_key(seed), i))(first + jnp.arange(seeds))
 
 
 class RoundKeys(NamedTuple):

@@ -16,7 +16,7 @@ from sottovoce.engine.step import can_weigh
 from sottovoce.learners.base import Learner
 from sottovoce.privacy.mechanisms import Mechanism
 from sottovoce.protocol.errors import ConfigurationError
-from sottovoce.sim.batch import Progress, run_batch
+from sottovoce.sim.batch import Playing, Progress, Standing
 from sottovoce.sim.forgers import Forgers
 from sottovoce.sim.gates import Gates, Quieter, gates_of
 from sottovoce.sim.loop import Setting
@@ -41,12 +41,14 @@ class Run:
     rounds: int
     seeds: int = 8
     seed: int = 0
+    first: int = 0
+    """The first of these seeds: seeds 0 to 7 may be run at once, or 0 to 3 and then, with first 4, the others."""
     publish_every: int = 1
     delay: int = 0
     checkpoints: int = 100
 
     def __post_init__(self) -> None:
-        least = {"rounds": 1, "seeds": 1, "publish_every": 1, "delay": 0, "checkpoints": 1}
+        least = {"rounds": 1, "seeds": 1, "first": 0, "publish_every": 1, "delay": 0, "checkpoints": 1}
         for name, wanted in least.items():
             if (value := vars(self)[name]) < wanted:
                 raise ConfigurationError(f"{name} must be at least {wanted}, got {value}")
@@ -57,7 +59,7 @@ class Run:
 
     def seed_keys(self) -> jax.Array:
         """One random key per seed."""
-        return seed_keys(self.seed, self.seeds)
+        return seed_keys(self.seed, self.seeds, self.first)
 
     def publish(self, learner: Complete) -> NDArray[np.bool_]:
         """After which rounds a model is published."""
@@ -110,18 +112,60 @@ def simulate_grid(
 ) -> list[Trace]:
     """Run cases of one shape as one batch: one compiled loop, the same worlds and visitors for all of them.
 
-    The numbers are those of `Run`: rounds, seeds, seed, publish_every, delay, checkpoints.
+    The numbers are those of `Run`: rounds, seeds, seed, first, publish_every, delay, checkpoints.
     """
-    run = Run(**numbers)
-    with jax.enable_x64(True):
-        parts = [parts_of(case) for case in cases]
-        setting = setting_of(cases[0], user, run)._replace(cases=len(cases), forgers=forgers)
-        ends, publish = run.ends(), run.publish(parts[0][0])
-        found = run_batch(setting, stack(parts), world, run.seed_keys(), ends, publish, progress)
-        return [
-            trace_of(learner, ends, found.regret[i], found.state_of(i), found.samples[i], found.gaps)
-            for i, (learner, _) in enumerate(parts)
-        ]
+    grid = Grid(cases, user, world, Run(**numbers), forgers=forgers)
+    while not grid.over:
+        rounds = grid.advance()
+        if progress:
+            progress(rounds)
+    return grid.traces()
+
+
+class Grid:
+    """What `simulate_grid` plays, from checkpoint to checkpoint; from a standing that was kept it goes on."""
+
+    def __init__(
+        self,
+        cases: Sequence[Case],
+        user: LocalUser,
+        world: World,
+        run: Run,
+        *,
+        forgers: Forgers | None = None,
+        left: Standing | None = None,
+    ) -> None:
+        with jax.enable_x64(True):
+            parts = [parts_of(case) for case in cases]
+            setting = setting_of(cases[0], user, run)._replace(cases=len(cases), forgers=forgers)
+            self.learners = [learner for learner, _ in parts]
+            publish = run.publish(self.learners[0])
+            self.playing = Playing(setting, stack(parts), world, run.seed_keys(), run.ends(), publish, left)
+
+    @property
+    def over(self) -> bool:
+        return self.playing.over
+
+    @property
+    def rounds(self) -> int:
+        """How many were played."""
+        return self.playing.rounds
+
+    def advance(self) -> int:
+        """Play until the next checkpoint; returns how many rounds that took."""
+        return self.playing.advance()
+
+    def standing(self) -> Standing:
+        return self.playing.standing()
+
+    def traces(self) -> list[Trace]:
+        """One for each case."""
+        with jax.enable_x64(True):
+            found, ends = self.playing.batch(), self.playing.ends
+            return [
+                trace_of(learner, ends, found.regret[i], found.state_of(i), found.samples[i], found.gaps)
+                for i, learner in enumerate(self.learners)
+            ]
 
 
 def parts_of(case: Case) -> tuple[Complete, Gates]:

@@ -19,6 +19,7 @@ from sottovoce.sim.batch import Progress
 from sottovoce.sim.gates import channel_of
 from sottovoce.sim.halves import halves
 from sottovoce.sim.run import Case, simulate_grid
+from sottovoce.sim.trace import Trace
 from sottovoce.sim.worlds import World
 from sottovoce.sim.worlds.base import notice_of
 
@@ -162,7 +163,7 @@ def run_cells(study: Study, cells: Sequence[Cell], progress: Progress | None = N
     """Run the cells, those of one world and shape as one batch."""
     batches: dict[Any, list[tuple[Cell, Case]]] = {}
     for cell in cells:
-        case, task = _case(cell), cell.task
+        case, task = case_of(cell), cell.task
         key = (cell.world_name, task.user, str(task.domain), shape_of((case.learner, channel_of(case.mechanism))))
         batches.setdefault(key, []).append((cell, case))
     for batch in batches.values():
@@ -185,12 +186,17 @@ def _run_batch(study: Study, batch: list[tuple[Cell, Case]], progress: Progress 
     )
     seconds = (time.perf_counter() - start) / len(batch)
     for (cell, _), trace in zip(batch, traces, strict=True):
-        if not trace.finite:
-            raise ArithmeticError(f"{cell.name} left the real numbers; please report this with the command you typed")
+        refuse_infinite(cell, trace)
         yield CellResult(cell, trace.rounds, trace.regret, seconds, trace.samples, trace.stopped, trace.correct)
 
 
-def _case(cell: Cell) -> Case:
+def refuse_infinite(cell: Cell, trace: Trace) -> None:
+    if not trace.finite:
+        raise ArithmeticError(f"{cell.name} left the real numbers; please report this with the command you typed")
+
+
+def case_of(cell: Cell) -> Case:
+    """What plays in this cell."""
     if cell.role == "uniform":
         return Case(uniform_of(cell.task), None)
     learner, _, mechanism = halves(cell.task, private=cell.private)

@@ -1,6 +1,7 @@
 """A folder of results: what was run, with what, and every result. A study that was interrupted goes on where it was."""
 
 import csv
+import functools
 import hashlib
 import json
 import zipfile
@@ -17,15 +18,18 @@ from sottovoce.report.page import versions
 
 
 class Folder:
-    """`manifest.json` (versions, configuration, seed), `cells/` (finished curves), `traces.csv` and `rows.json`."""
+    """`manifest.json` (versions, configuration, seed), `cells/` (finished curves), `traces.csv` and `rows.json`.
+
+    A sweep keeps `shards/` here instead of `cells/`.
+    """
 
     def __init__(self, path: Path, study: Study) -> None:
         self.path, self.study = path, study
         self.cells = path / "cells"
         self.cells.mkdir(parents=True, exist_ok=True)
-        manifest = {"study": msgspec.to_builtins(study), "versions": versions(), "code": code_digest()}
+        manifest = manifest_of(study)
         if self._read_manifest() != manifest:  # other numbers or other code: what lies here does not belong to it
-            for file in self.cells.glob("*.npz"):
+            for file in [*self.cells.glob("*.npz"), *path.glob("shards/*")]:
                 file.unlink()
             (path / "manifest.json").write_text(json.dumps(manifest, indent=2))
 
@@ -107,6 +111,17 @@ def _best_arm(result: CellResult) -> dict[str, float]:
         "correct": float(result.correct.mean()),
         "stopped": float(result.stopped.mean()),
     }
+
+
+def manifest_of(study: Study) -> dict[str, Any]:
+    """What results depend on."""
+    return {"study": msgspec.to_builtins(study), **made_with()}
+
+
+@functools.cache
+def made_with() -> dict[str, Any]:
+    """The versions and the code that results were made with."""
+    return {"versions": versions(), "code": code_digest()}
 
 
 def code_digest() -> str:
