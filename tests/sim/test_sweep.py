@@ -81,8 +81,9 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> list[CellResult]:
     return swept(tmp_path_factory.mktemp("undisturbed"), InThisProcess())
 
 
-@pytest.mark.parametrize("late", [{}, {"delay": 3, "publish_every": 5}], ids=["prompt", "late"])
-@pytest.mark.parametrize("name", ["tsallis-inf", "linucb", "top-two"])
+@pytest.mark.parametrize(
+    ("name", "late"), [("tsallis-inf", {"delay": 3, "publish_every": 5}), ("linucb", {}), ("top-two", {})]
+)
 def test_a_run_that_goes_on_from_a_checkpoint_gives_the_same_bits(name: str, late: dict):
     """Also where seeds are shared among cores, where reports wait in a queue, and where a learner stops."""
     each = ready(name, rounds=60)
