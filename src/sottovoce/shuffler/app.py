@@ -14,7 +14,7 @@ from sottovoce.server.problems import Problem, not_ready
 from sottovoce.server.web.admission import Admission, charge
 from sottovoce.server.web.app import pattern_of
 from sottovoce.server.web.handlers import CONTRACT_SECONDS, STATUS_SECONDS, TEXT, Alive
-from sottovoce.server.web.messages import answer, body, cached, json, problem, read
+from sottovoce.server.web.messages import answer, body, cached, json, problem
 from sottovoce.server.web.origins import comes_from, sharing
 from sottovoce.server.web.routes import TASK
 from sottovoce.shuffler.service import Shuffler
@@ -103,7 +103,7 @@ class Application:
     async def _answer(self, pattern: str, request: Request, task: MirroredTask | None) -> Response:
         """Limit before, problem documents after."""
         try:
-            await self._admit(request)
+            await self._admission.admit(request)
             if request.method == "OPTIONS" and task and comes_from(request, task.origins):
                 return Response(status_code=204)
             return await _handler(pattern, request.method)(self._shuffler, request)
@@ -112,16 +112,6 @@ class Application:
         except Exception:
             log("route failed", logging.ERROR, failure=True, route=pattern)
             return problem(Problem("internal", "the failure is in the shuffler's log"))
-
-    async def _admit(self, request: Request) -> None:
-        """Count the request, whatever becomes of it; its body is read even if it is refused."""
-        pay = functools.partial(self._admission.charge, self._admission.client(request))
-        try:
-            pay(1)
-        finally:
-            if request.method not in ("GET", "HEAD"):
-                await read(request)
-        request.scope["charge"] = pay
 
 
 def _handler(pattern: str, method: str) -> Handler:

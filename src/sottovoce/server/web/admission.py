@@ -4,6 +4,7 @@ What counts is what could do harm: each report, each ticket, each permit. A requ
 its answer. Counts are held in memory only.
 """
 
+import functools
 import logging
 import math
 import time
@@ -16,6 +17,7 @@ from starlette.requests import Request
 from sottovoce.server.addresses import client_of
 from sottovoce.server.logs import log
 from sottovoce.server.problems import Problem
+from sottovoce.server.web.messages import read
 
 BURST_SECONDS = 100
 """A client who asked for nothing so long may send at once what would have been allowed in that time."""
@@ -29,6 +31,16 @@ class Admission:
     def __init__(self, rate: float, proxies: int, limited: Counter) -> None:
         self._limit, self._proxies, self._limited = RateLimit(rate), proxies, limited
         self._warned = False
+
+    async def admit(self, request: Request) -> None:
+        """Count the request, whatever becomes of it; its body is read even if it is refused."""
+        client = request.scope["asker"] = self.client(request)
+        try:
+            self.charge(client, 1)
+        finally:
+            if request.method not in ("GET", "HEAD"):
+                await read(request)
+        request.scope["charge"] = functools.partial(self.charge, client)
 
     def client(self, request: Request) -> str:
         """Whom the limit counts this request for."""

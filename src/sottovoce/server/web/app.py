@@ -16,7 +16,7 @@ from sottovoce.server.tracing import UNTOLD
 from sottovoce.server.web.actions import entry_of
 from sottovoce.server.web.admission import Admission
 from sottovoce.server.web.hub import Hub
-from sottovoce.server.web.messages import problem, read
+from sottovoce.server.web.messages import problem
 from sottovoce.server.web.origins import comes_from, sharing
 from sottovoce.server.web.routes import ROUTES, TASK, Route
 
@@ -55,7 +55,7 @@ class Application:
     ) -> Response:
         """Limit and token before, problem documents after."""
         try:
-            await self._admit(request)
+            await self._admission.admit(request)
             if request.method == "OPTIONS" and comes_from(request, origins):
                 return Response(status_code=204)
             route = route_of(methods, request.method, pattern)
@@ -72,17 +72,6 @@ class Application:
         """The pages that may use this path: those that its task declares, if it is for devices."""
         task = self._hub.tasks.get(id)
         return task.origins if task and not any(route.role for route in methods.values()) else ()
-
-    async def _admit(self, request: Request) -> None:
-        """Count the request, whatever becomes of it; its body is read even if it is refused."""
-        request.scope["asker"] = self._admission.client(request)
-        charge = functools.partial(self._admission.charge, request.scope["asker"])
-        try:
-            charge(1)
-        finally:
-            if request.method not in ("GET", "HEAD"):
-                await read(request)
-        request.scope["charge"] = charge
 
     async def _managed(self, route: Route, role: Role, request: Request) -> Response:
         """For the team alone. What changes something is written down before it is done, and with its end after it."""
