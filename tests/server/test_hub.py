@@ -129,6 +129,28 @@ def test_whoever_goes_away_takes_nobody_along(tmp_path: Path):
     assert played(Watched(tmp_path), scene) == [True]
 
 
+def test_whoever_waits_for_a_silent_disk_is_told_and_what_was_sent_is_kept_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("sottovoce.server.store.thread.ANSWER_SECONDS", 0.1)
+    monkeypatch.setattr("sottovoce.server.store.thread.WATCH_SECONDS", 0.02)
+    store = Watched(tmp_path)
+    store.seconds = 0.5
+
+    async def scene(thread: StoreThread) -> list[list[bool]]:
+        written = asyncio.ensure_future(thread.append([report(0)]))
+        await asyncio.sleep(0.05)
+        refused = await asyncio.gather(written, thread.append([report(1)]), return_exceptions=True)
+        assert [one.document.status for one in refused if isinstance(one, Problem)] == [503, 503]
+        assert thread.faulty
+        store.seconds = 0.0
+        while thread.waiting:
+            await asyncio.sleep(0.01)
+        return [await thread.append([report(n)]) for n in range(3)]
+
+    assert played(store, scene) == [[False], [False], [True]]
+
+
 def test_more_than_the_disk_can_take_is_sent_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("sottovoce.server.store.thread.LARGEST_QUEUE", 5)
 

@@ -10,7 +10,6 @@ import itertools
 import operator
 import secrets
 import sqlite3
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -40,14 +39,13 @@ from sottovoce.server.store.files import (
     transaction,
     write_format,
 )
-from sottovoce.server.store.sqlite_migrations import FILES, JOURNAL_FILE
+from sottovoce.server.store.sqlite_migrations import ADD, FILES, JOURNAL_FILE
 
 INSERT = f"INSERT INTO journal ({', '.join(Journalled._fields)}) VALUES {{}}"
 ROW = f"({', '.join('?' * len(Journalled._fields))})"
 INSERTED_AT_ONCE = 128
 """Rows of one statement. A statement runs beside the event loop; between two statements both wait for each other.
 SQLite prepares one for each number of rows, and keeps them."""
-ADD = "ON CONFLICT (task, hour, verdict) DO UPDATE SET reports = reports + excluded.reports"
 
 NEWEST_LAST = "ORDER BY superseded = 0, learned"
 SAVE = f"""INSERT INTO snapshots (task, {", ".join(Snapshot._fields)}) VALUES (?, ?, ?, ?, ?, ?, ?)
@@ -72,7 +70,7 @@ class SqliteStore:
     shared = False
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self._folder, self._hour = folder, -1
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._journal, self._learned = (
             open_file(folder / name, migrations, durable=name == JOURNAL_FILE) for name, migrations in FILES.items()
@@ -107,14 +105,15 @@ class SqliteStore:
         self._journal.execute("UPDATE tasks SET prediction = ? WHERE number = ?", (prediction, number))
 
     def append(self, reports: Sequence[Journalled], hour: int = 0) -> list[bool]:
+        if hour != self._hour:
+            self._journal.execute("UPDATE clock SET hour = ?", (hour,))
+            self._hour = hour
         ordered = sorted(reports, key=operator.attrgetter("id"))
         groups = [ordered[at : at + INSERTED_AT_ONCE] for at in range(0, len(ordered), INSERTED_AT_ONCE)]
-        with transaction(self._journal):
+        # one statement alone is a transaction too, and a third cheaper than one that could be undone by itself
+        with transaction(self._journal) if len(groups) > 1 else contextlib.nullcontext():
             inserted = sum(self._insert(group) for group in groups)
-            new = [True] * inserted if inserted == len(reports) else self._which(reports, inserted)
-            private = Counter(report.task for report, one in zip(reports, new, strict=True) if one and report.gate >= 0)
-            self._add([Tally(task, hour, "accepted", count) for task, count in private.items()])
-        return new
+        return [True] * inserted if inserted == len(reports) else self._which(reports, inserted)
 
     def _which(self, reports: Sequence[Journalled], inserted: int) -> list[bool]:
         """Which of the reports are among the newest so many entries; a batch may hold one twice."""
@@ -129,10 +128,7 @@ class SqliteStore:
 
     def tally(self, tallies: Sequence[Tally]) -> None:
         with transaction(self._journal):
-            self._add(tallies)
-
-    def _add(self, tallies: Sequence[Tally]) -> None:
-        self._journal.executemany(f"INSERT INTO history VALUES (?, ?, ?, ?) {ADD}", tallies)
+            self._journal.executemany(f"INSERT INTO history VALUES (?, ?, ?, ?) {ADD}", tallies)
 
     def thin(self, hourly: int, first: int) -> None:
         single = f"hour < ? AND hour % {DAY_HOURS}"

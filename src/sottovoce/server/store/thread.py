@@ -1,12 +1,14 @@
 """The store as the web process uses it: one thread waits for the disk, and the event loop never does.
 
 Requests that come together are written together (group commit): while one group is being synced the next one gathers,
-so groups grow with the load, and each is handed to the thread and back once. Everybody is answered after the sync.
+so groups grow with the load. The thread takes the next group by itself as soon as it is back from the disk: handed over
+by the event loop, every group would wait until the loop has time. Everybody is answered after the sync.
 """
 
 import asyncio
 import logging
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Generic, Protocol, TypeVar
@@ -21,8 +23,12 @@ LARGEST_QUEUE = 50_000
 """Reports that may wait; beyond that people are asked to come back."""
 ANSWER_SECONDS = 8.0
 """How long a store may take to answer, which is less than devices wait; then it has a fault."""
+WATCH_SECONDS = 1.0
+"""How often it is looked whether it does: one clock for all who wait."""
 FAULT_SECONDS = 5
 """When to come back while the store has a fault."""
+
+SILENT = StoreFault(f"no answer for {ANSWER_SECONDS:g} seconds")
 
 Batch = tuple[Sequence[Journalled], asyncio.Future[list[bool]]]
 Found = TypeVar("Found")
@@ -52,9 +58,16 @@ class StoreThread(Generic[AnyStore]):
     ) -> None:
         self.store, self._committed, self._clock = store, committed, clock
         self._thread = ThreadPoolExecutor(1, "store")
-        self._batches: list[Batch] = []
+        self._batches: deque[Batch] = deque()
+        """Added by the event loop, taken by the thread."""
+        self._group: list[Batch] = []
+        """What the thread took last."""
+        self._writing = self._watching = False
+        """Will the thread come to look for batches, and the event loop to look at the time?"""
         self._idle = asyncio.Event()
         self._idle.set()
+        self._answered = 0.0
+        """When somebody was last answered or began to wait alone, in the time of the event loop."""
         self.waiting = 0
         """Reports that are not written yet."""
         self.faulty = False
@@ -67,6 +80,13 @@ class StoreThread(Generic[AnyStore]):
         except StoreFault as fault:
             raise self._begun(fault) from fault
 
+    async def _in_time(self, answer: asyncio.Future[Found]) -> Found:
+        try:
+            async with asyncio.timeout(ANSWER_SECONDS):  # `wait_for` of Python 3.11 may lose a cancellation
+                return await answer
+        except TimeoutError:
+            raise SILENT from None
+
     async def probe(self) -> None:
         """Is the fault over?"""
         await self.run(self.store.probe)
@@ -78,22 +98,15 @@ class StoreThread(Generic[AnyStore]):
             raise not_ready("more reports came than the disk can take; send again")
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[list[bool]] = loop.create_future()
-        self._batches.append((reports, answer))
-        self.waiting += len(reports)
-        if self._idle.is_set():
+        if not self.waiting:
             self._idle.clear()
-            loop.call_soon(self._write, loop)
-        try:
-            return await self._in_time(answer)
-        except StoreFault as fault:  # it may be kept all the same: whoever sends it again is told a duplicate
-            raise self._begun(fault) from fault
-
-    async def _in_time(self, answer: asyncio.Future[Found]) -> Found:
-        try:
-            async with asyncio.timeout(ANSWER_SECONDS):  # `wait_for` of Python 3.11 may lose a cancellation
-                return await answer
-        except TimeoutError as error:
-            raise StoreFault(f"no answer for {ANSWER_SECONDS:g} seconds") from error
+            self._watch(loop)
+        self.waiting += len(reports)
+        self._batches.append((reports, answer))
+        if not self._writing:
+            self._writing = True
+            loop.call_soon(self._ask_for_a_group, loop)  # with whatever comes in this turn of the loop
+        return await answer
 
     async def close(self) -> None:
         """Write what waits, and close the store."""
@@ -101,26 +114,63 @@ class StoreThread(Generic[AnyStore]):
         await self.run(self.store.close)
         self._thread.shutdown()
 
+    # --- in the thread -----------------------------------------------------------------------------------------------
+
     def _write(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Hand the next group to the thread; the group after it is made when this one is on disk."""
+        """One group; the next one after whatever else the store was asked for meanwhile."""
+        self._group = group = self._taken()
+        start = time.perf_counter()
+        if group:
+            found = self._kept([report for reports, _ in group for report in reports])
+            loop.call_soon_threadsafe(self._answer, loop, group, found, time.perf_counter() - start)
+        self._writing = False
+        if self._batches:  # asked after the line above: what comes later than that brings the thread back
+            self._writing = True
+            self._ask_for_a_group(loop)
+
+    def _ask_for_a_group(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._thread.submit(self._write, loop)
+
+    def _taken(self) -> list[Batch]:
         group, size = [], 0
         while self._batches and size < LARGEST_GROUP:
-            group.append(self._batches.pop(0))
+            group.append(self._batches.popleft())
             size += len(group[-1][0])
-        reports = [report for reports, _ in group for report in reports]
-        start = time.perf_counter()
-        written = self._thread.submit(self.store.append, reports, hour_of(self._clock()))
+        return group
 
-        def answer() -> None:
-            self._answer(group, written.exception() or written.result(), time.perf_counter() - start)
-            if self._batches:
-                self._write(loop)
-            else:
-                self._idle.set()
+    def _kept(self, reports: list[Journalled]) -> BaseException | list[bool]:
+        try:
+            return self.store.append(reports, hour_of(self._clock()))
+        except BaseException as error:
+            return error
 
-        written.add_done_callback(lambda _: loop.call_soon_threadsafe(answer))
+    # --- in the event loop -------------------------------------------------------------------------------------------
 
-    def _answer(self, group: list[Batch], found: BaseException | list[bool], seconds: float) -> None:
+    def _watch(self, loop: asyncio.AbstractEventLoop) -> None:
+        """From the first who waits: look now and then whether anybody is answered."""
+        self._answered = loop.time()
+        if not self._watching:
+            self._watching = True
+            loop.call_later(WATCH_SECONDS, self._look, loop)
+
+    def _look(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Where the store was silent for too long, all who wait are told of the fault.
+
+        Their reports may be kept all the same: whoever sends one again is told a duplicate.
+        """
+        self._watching = bool(self.waiting)
+        if not self._watching:
+            return
+        if loop.time() - self._answered > ANSWER_SECONDS:
+            problem = self._begun(SILENT)
+            for _, answer in [*self._group, *self._batches]:
+                if not answer.done():
+                    answer.set_exception(problem)
+        loop.call_later(WATCH_SECONDS, self._look, loop)
+
+    def _answer(
+        self, loop: asyncio.AbstractEventLoop, group: list[Batch], found: BaseException | list[bool], seconds: float
+    ) -> None:
         start, problem = 0, self._begun(found) if isinstance(found, StoreFault) else None
         for reports, answer in group:
             end = start + len(reports)
@@ -131,9 +181,12 @@ class StoreThread(Generic[AnyStore]):
                     answer.set_result(found[start:end])
             start = end
         self.waiting -= start
+        self._answered = loop.time()
         if not isinstance(found, BaseException):
             self._committed(start, seconds)
             self._over()
+        if not self.waiting:
+            self._idle.set()
 
     def _begun(self, fault: StoreFault) -> Problem:
         """What to tell those who ask; the log says it once."""
