@@ -5,7 +5,7 @@ import contextlib
 import functools
 import logging
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -25,6 +25,7 @@ from sottovoce.server.store.base import Entry, Journalled, Store, Tally, TaskRow
 from sottovoce.server.store.thread import StoreThread
 from sottovoce.server.tracing import OFF, Tracing
 from sottovoce.server.web.actions import Actions
+from sottovoce.server.web.background import Background
 from sottovoce.server.web.history import History
 from sottovoce.server.web.retention import RETENTION_SECONDS, Retention
 from sottovoce.server.web.snapshots import check_count, listed
@@ -34,8 +35,6 @@ from sottovoce.server.web.watching import tell_tasks
 
 TIDY_SECONDS = 0.25
 """How often the store tidies up; its write-ahead log stays some megabytes long."""
-FIRST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
-"""Seconds before background work that failed is tried again; twice as long each time."""
 REFRESH_SECONDS = 1.0
 """How often to look what other processes have changed."""
 PREPARING_SECONDS = 60.0
@@ -61,9 +60,7 @@ class Hub:
             task.take(store.publications(row.number), clock())  # people are served before the learner is up
         self._changing = asyncio.Lock()
         """Held while a task changes in the store and here: nobody sees one without the other."""
-        self._work: list[asyncio.Task] = []
-        self._failing: set[str] = set()
-        """Background work that failed and is tried again."""
+        self._background = Background()
         self._learner_waits, self._heard = False, clock()
         """Does the learner wait for a fault to be over, and when did it last say something?"""
         self.metrics.watch_learner(lambda: learner.pid)
@@ -78,22 +75,18 @@ class Hub:
             "retention": self._keep_retention(),
             "forgetting": self._keep_forgetting(),
             "tidying": self._keep_tidy(),
-            "history": self._history.keep(self._insist),
-            "actions": self.actions.keep(self._insist),
+            "history": self._history.keep(self._background.insist),
+            "actions": self.actions.keep(self._background.insist),
         }
         if self._store.shared:
             work["refreshing"] = self._keep_refreshing()
-        self._work = [asyncio.create_task(one, name=name) for name, one in work.items()]
-        for one in self._work:
-            one.add_done_callback(_log_end)
+        self._background.start(work)
         return self
 
     async def __aexit__(self, *error: object) -> None:
         """Let the learner save its state, write what waits, and end."""
         await self._learner.stop()
-        for work in self._work:
-            work.cancel()
-        await asyncio.gather(*self._work, return_exceptions=True)
+        await self._background.stop()
         with contextlib.suppress(Problem):  # a disk that is full loses counts of refusals, and no report
             await self._history.write()
             await self.actions.write()
@@ -104,7 +97,7 @@ class Hub:
         """Why reports cannot be taken and learned now; empty when they can."""
         if self._thread.faulty or self._learner_waits:
             return "the store cannot be written to"
-        if self._failing or any(work.done() for work in self._work):
+        if self._background.fails:
             return "background work fails; the server's log says where"
         if not (self._learner.running and all(task.ready or task.broken for task in self.tasks.values())):
             return "the learner is still starting"
@@ -248,7 +241,7 @@ class Hub:
         """Serve what the learner has published; let what it has kept a base of be forgotten."""
         self._learner_waits, self._heard = news.faulty, self.clock()
         if news.task:
-            await self._insist("news", self._heed, news)
+            await self._background.insist("news", self._heed, news)
 
     async def _heed(self, news: News) -> None:
         async with self._changing:  # the learner may have found a task that is just being created
@@ -275,21 +268,6 @@ class Hub:
     def _by_number(self, number: int) -> LiveTask | None:
         return next((task for task in self.tasks.values() if task.row.number == number), None)
 
-    async def _insist(self, name: str, work: Callable[..., Awaitable[Any]], *arguments: Any) -> None:
-        """Do this work; should it fail, try again with longer and longer pauses. Meanwhile the server is not ready."""
-        pause = FIRST_PAUSE
-        while True:
-            try:
-                await work(*arguments)
-                self._failing.discard(name)
-                return
-            except Exception:
-                if name not in self._failing:
-                    log("background work failed; it is tried again", logging.ERROR, failure=True, work=name)
-                self._failing.add(name)
-            await asyncio.sleep(pause)
-            pause = min(2 * pause, LONGEST_PAUSE)
-
     async def _keep_tidy(self) -> None:
         """Let the store tidy up, in another thread and through another connection, which is closed after the thread."""
         loop = asyncio.get_running_loop()
@@ -300,13 +278,13 @@ class Hub:
                     with contextlib.suppress(Problem):
                         await self._thread.probe()
                 else:
-                    await self._insist("tidying", loop.run_in_executor, thread, store.tidy)
+                    await self._background.insist("tidying", loop.run_in_executor, thread, store.tidy)
 
     async def _keep_refreshing(self) -> None:
         """What other processes have changed, as soon as they say so, and now and then without that."""
         changed = self._learner.changed
         while True:
-            await self._insist("refreshing", self._refresh)
+            await self._background.insist("refreshing", self._refresh)
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(REFRESH_SECONDS):  # `wait_for` of Python 3.11 may lose a cancellation
                     await changed.wait()
@@ -330,16 +308,10 @@ class Hub:
             while self.trouble or not self._learner.leads:
                 await asyncio.sleep(1.0)
             for task in list(self.tasks.values()):
-                await self._insist("retention", self._retention.look, task)
+                await self._background.insist("retention", self._retention.look, task)
             await asyncio.sleep(RETENTION_SECONDS)
 
     async def _keep_forgetting(self) -> None:
         while True:
             base = await self._bases.get()
-            await self._insist("forgetting", self._retention.forget, self._by_number(base.task), base.seq)
-
-
-def _log_end(work: asyncio.Task) -> None:
-    """Background work never ends by itself; if it does, the log says so and the server is not ready any more."""
-    if not work.cancelled() and (error := work.exception()):
-        log("background work ended", logging.CRITICAL, work=work.get_name(), error=type(error).__name__)
+            await self._background.insist("forgetting", self._retention.forget, self._by_number(base.task), base.seq)
