@@ -119,6 +119,7 @@ GUIDE = (
     Advice("the best few of several actions", "clucb", "stops by itself, with a confidence"),
     Advice("candidates described by features", "scale-free", "no scale has to be known; the features never leave"),
     Advice("the same, with features of very different sizes", "linucb", "if no row of features is longer than 1"),
+    Advice("the same, and a few sets of candidates come again and again", "linucb", "tries what is uncertain"),
     Advice("the same few candidates for everybody", "kl-moss", "name them, and leave the features out"),
     Advice("a few named actions, people described by features", "scale-free", "no scale; tries every action"),
     Advice("the same, and the answer is yes or no, or a count", "glm", "logistic, probit and Poisson rewards"),

@@ -8,7 +8,8 @@ features as they are. Two things are found from these reports alone:
 - The clip C follows the residuals: log C rises while more than `cut` of them are beyond it, and falls while fewer are.
   Where rewards nearly follow from the features the residuals shrink as the learner learns, and the same noise then
   covers a smaller residual. The rate is 1 / sqrt t, and lower where the coordinate is noisy; C at most doubles or
-  halves with a model.
+  halves with a model. A cut residual turns theta where features are uneven, and a larger clip makes noise louder: where
+  candidates have features and there is little noise, fewer are cut.
 - The step is distance over gradients (Ivgi, Hinder, Carmon, "DoG is SGD's best friend", ICML 2023), of gradients in
   units of C: with u_k the mean direction reported to model k,
 
@@ -60,6 +61,8 @@ STEADY = 10_000.0
 """`steady` in units of v d, the mean square of the noise of a report, where v is its variance in one coordinate."""
 LEAST_NOISE = 0.05
 """v counts as at least this, about what it is at epsilon 10: residuals vary without noise too."""
+LEAST_CUT, LOUD = 0.33, 30.0
+"""Of candidates the clip cuts at most the share LEAST_CUT + v d / LOUD, which is below `cut` where noise is low."""
 
 
 class State(NamedTuple):
@@ -158,6 +161,9 @@ def build(task: Task, noise: Noise) -> ScaleFree:
     link = link_of(task.tuning)
     number = {name: float(task.tuning[name]) for name in ("cut", "first", "recency", "trial", "named", "contrast")}
     d, (deviation, of_cut) = task.dimension, noise.per_block
-    stays = task.tuning.get("drift", "none") == "none" and number["contrast"] > 0
+    candidates = number["contrast"] > 0
+    if candidates:
+        number["cut"] = min(number["cut"], LEAST_CUT + deviation**2 * d / LOUD)
+    stays = task.tuning.get("drift", "none") == "none" and candidates
     steady = STEADY * max(deviation**2, LEAST_NOISE) * d if stays else math.inf
     return ScaleFree(dimension=d, half=link.deviation, rate=1 / max(of_cut, 1.0), steady=steady, **number)
