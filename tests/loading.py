@@ -35,7 +35,7 @@ from serving import (
 from sottovoce.protocol.codec import from_text
 from sottovoce.protocol.contract import ByTicket, Contract
 from sottovoce.protocol.permits import commitment_of, report_id
-from sottovoce.server.learn.process import Folds
+from sottovoce.server.learn.folds import Folds
 from sottovoce.server.learn.replaying import replay
 from sottovoce.server.store import open_store
 from sottovoce.server.store.base import Journalled, Store

@@ -19,7 +19,7 @@ from serving import ARMS, MODEL, Server, created, model_report, ticket_report
 from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.server.coordination.messages import Wish
 from sottovoce.server.coordination.pipes import only_one
-from sottovoce.server.learn.process import Folds
+from sottovoce.server.learn.folds import Folds
 from sottovoce.server.learn.replaying import replay
 from sottovoce.server.store import open_store, reading, writing
 from sottovoce.server.store.base import WARM, Action, Journalled, Publication, Store, Tally, Unread

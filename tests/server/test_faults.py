@@ -15,7 +15,7 @@ from serving import created
 from sottovoce.server.coordination import pipes
 from sottovoce.server.coordination.messages import News, Wish
 from sottovoce.server.coordination.pipes import WebProcess
-from sottovoce.server.learn.process import Folds
+from sottovoce.server.learn.folds import Folds
 from sottovoce.server.learn.replaying import replay
 from sottovoce.server.store import open_store
 from sottovoce.server.store.base import WARM, Journalled, StoreFault, TaskRow

@@ -27,7 +27,7 @@ from sottovoce.protocol.contract import DAY, Contract
 from sottovoce.server.learn import compiled
 from sottovoce.server.learn.folding import CHUNK
 from sottovoce.server.learn.folding import Fold as FoldWithSecret
-from sottovoce.server.learn.process import Folds
+from sottovoce.server.learn.folds import Folds
 from sottovoce.server.learn.publishing import Said, publication_key, publication_of
 from sottovoce.server.learn.replaying import replay
 from sottovoce.server.store import open_store

@@ -26,7 +26,7 @@ from sottovoce.protocol.holdout import purpose_of
 from sottovoce.protocol.wire import ModelReport, TicketReport
 from sottovoce.report.describe import facts, gain_words
 from sottovoce.server.learn.folding import Fold as FoldWithSecret
-from sottovoce.server.learn.process import Folds
+from sottovoce.server.learn.folds import Folds
 from sottovoce.server.learn.replaying import replay
 from sottovoce.server.store import open_store
 from sottovoce.server.store.base import MEASURES, Entry, Journalled, Published

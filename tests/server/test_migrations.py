@@ -16,7 +16,7 @@ from serving import created
 from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.server.coordination.messages import Wish
 from sottovoce.server.coordination.pipes import only_one
-from sottovoce.server.learn.process import Folds
+from sottovoce.server.learn.folds import Folds
 from sottovoce.server.learn.replaying import replay
 from sottovoce.server.store import migrate, open_store, parts_of
 from sottovoce.server.store.files import format_of, open_existing, write_format

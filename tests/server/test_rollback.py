@@ -16,7 +16,7 @@ from test_security import problem
 from serving import ARMS, MODEL, TOKEN, Server, created, honest, ticket_report, until
 from sottovoce.server.coordination.messages import News, Wish
 from sottovoce.server.learn.folding import Fold
-from sottovoce.server.learn.process import Folds
+from sottovoce.server.learn.folds import Folds
 from sottovoce.server.learn.replaying import replay
 from sottovoce.server.learn.series import MOST, superfluous
 from sottovoce.server.store import open_store
