@@ -1,7 +1,9 @@
 """The public contract: plain data, checked once, and another contract when anything in it changes."""
 
 import hashlib
+import itertools
 import json
+import string
 from datetime import date
 
 import msgspec
@@ -136,6 +138,21 @@ def test_text_that_to_text_would_not_write_is_refused(text: str):
     """Padding, blanks, cut, not ASCII, and bits that decoding would drop: one report has one spelling."""
     with pytest.raises(WireError):
         from_text(text)
+
+
+def test_of_all_short_texts_those_that_to_text_writes_are_read():
+    letters = string.ascii_letters + string.digits + "-_+/= \n\0é"
+    texts = {"".join(one) for length in range(4) for one in itertools.product(letters, repeat=length)}
+    payloads = [bytes(one) for length in range(3) for one in itertools.product(range(256), repeat=length)]
+    assert {text for text in texts if readable(text)} == set(map(to_text, payloads))
+
+
+def readable(text: str) -> bool:
+    try:
+        from_text(text)
+    except WireError:
+        return False
+    return True
 
 
 def test_every_report_has_one_spelling():

@@ -15,6 +15,7 @@ from loading import TAKES_OVER, Cluster
 from postgres import Postgres
 from serving import committing, new_nonces, until
 from sottovoce.server.store.base import Deposed, Gap, Journalled, Publication, Snapshot, Unread
+from sottovoce.server.store.postgres.journal import WARY
 from sottovoce.server.store.postgres.schema import APPEND
 from sottovoce.server.store.postgres.store import PostgresStore
 
@@ -111,6 +112,37 @@ def test_what_was_rolled_back_may_come_again(store: PostgresStore):
         open_one.execute(APPEND, (*held, 0))
         open_one.rollback()
     assert store.append([report(1)]) == [True]
+
+
+def test_reports_of_one_transaction_get_their_places_together(store: PostgresStore):
+    for first in (1, 11, 21):
+        store.append([report(first + n) for n in range(3)])
+    assert store.order(4) == 6  # two groups, for one has less
+    assert store.order(1) == 3
+    assert store.order(1) == 0
+    assert ids(store) == [1, 2, 3, 11, 12, 13, 21, 22, 23]
+
+
+def test_reports_that_were_known_are_found_among_new_ones_whatever_was_expected(store: PostgresStore):
+    """After a group with one that was known the next ones are written in another way, and after many in the first."""
+    kept = 0
+    for start in range(0, 6 * (WARY + 2), 6):
+        known = [report(start - 6)] if start % (6 * (WARY + 1)) == 6 else []
+        batch = [report(start + 1), *known, report(start), report(start + 1)]
+        assert store.append(batch) == [True, *[False] * len(known), True, False]
+        kept += 2
+    assert store.append([report(0), report(1)]) == [False, False]
+    assert store.order(1000) == kept
+    assert len(ids(store)) == len(set(ids(store))) == kept
+
+
+def test_a_report_that_is_known_is_no_line_in_the_log_of_the_database(store: PostgresStore, postgres: Postgres):
+    """There it would stand with its id and the time."""
+    log = postgres.data.parent / "log"
+    before = log.stat().st_size
+    store.append([report(1)])
+    assert store.append([report(1), report(2)]) == [False, True]
+    assert "duplicate key" not in log.read_bytes()[before:].decode()
 
 
 def test_the_same_reports_at_two_processes_at_once_are_kept_once(store: PostgresStore):

@@ -14,7 +14,11 @@ from sottovoce.protocol.errors import WireError
 
 DECIMAL = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?(e[-+]?[0-9]+)?")
 _TO_URL = bytes.maketrans(b"+/", b"-_")
-_FROM_URL = bytes.maketrans(b"-_", b"+/")
+_FROM_URL = bytes.maketrans(b"-_+/=", b"+/!!!")
+"""What is no base64url becomes no base64."""
+_PADDING = (b"", b"===", b"==", b"=")
+_LAST = ("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_", "", "AQgw", "AEIMQUYcgkosw048")
+"""How a text may end, by its length modulo four: all bits that belong to no byte are 0."""
 
 
 def pack(numbers: list[int], width: int, *, signed: bool = False) -> bytes:
@@ -41,11 +45,12 @@ def from_text(text: str) -> bytes:
     >>> from_text("cmVwb3J0")
     b'report'
     """
+    rest = len(text) % 4
     try:
-        payload = binascii.a2b_base64(text.encode("ascii").translate(_FROM_URL) + b"=" * (-len(text) % 4))
+        payload = binascii.a2b_base64(text.encode("ascii").translate(_FROM_URL) + _PADDING[rest], strict_mode=True)
     except ValueError as error:
         raise WireError("a report must be base64url without padding") from error
-    if to_text(payload) != text:
+    if text[-1:] not in _LAST[rest]:
         raise WireError("a report must be base64url without padding")
     return payload
 

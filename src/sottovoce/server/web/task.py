@@ -173,7 +173,8 @@ class LiveTask:
         self, reports: Sequence[wire.TicketReport] | Sequence[wire.ModelReport], now: float
     ) -> list[Journalled | wire.Verdict]:
         """Each report as it would be journalled, or why not."""
-        return [self._judge(report, self.state(now), now) for report in reports]
+        state = self.state(now)
+        return [self._judge(report, state, now) for report in reports]
 
     def judge_batch(self, batch: wire.ShuffledReports, now: float) -> list[Journalled | wire.Verdict]:
         """The same for a batch of the task's shuffler; one that is too small is refused as a whole."""

@@ -1,9 +1,10 @@
 """The tables in PostgreSQL, and how a place in the journal is made.
 
-A report comes into the `inbox`, where nobody orders it: transactions end in another order than they begin, so no number
-that a web process could give would be one to read by. The elected learner moves it into the `journal` and gives it its
-place. A place is the day times `PLACES` plus a number within the day, so that each day has a partition of its own,
-places grow, and old days are dropped as a whole.
+Reports that a web process writes together come into `groups`, one row for all of them, where nobody orders them:
+transactions end in another order than they begin, so no number that a web process could give would be one to read by.
+The elected learner moves them into the `journal`, a row for each, and gives each its place. A place is the day times
+`PLACES` plus a number within the day, so that each day has a partition of its own, places grow, and old days are
+dropped as a whole.
 """
 
 from sottovoce.server.store.migrations import Migration
@@ -64,27 +65,102 @@ CREATE TABLE wishes (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, body by
 """
 """What the learner tells is in `news`, what web processes ask of it in `wishes`."""
 
-MIGRATIONS = (Migration(7, 7, "The first tables.", (FIRST,)),)
-"""Their numbers are those of the embedded store: what is kept is the same."""
-
-APPEND = """
-WITH given AS (
-  SELECT * FROM unnest(%b::integer[], %b::bytea[], %b::integer[], %b::integer[], %b::bytea[], %b::bytea[])
-  WITH ORDINALITY AS given (task, id, day, gate, context, payload, number)
-), fresh AS (
-  INSERT INTO ids SELECT task, id, day FROM given ORDER BY number ON CONFLICT DO NOTHING RETURNING task, id
-), kept AS (
-  INSERT INTO inbox (task, id, day, gate, context, payload, hour)
-  SELECT task, id, day, gate, context, payload, %s FROM given JOIN fresh USING (task, id) ORDER BY number
-)
-SELECT task, id FROM fresh
+GROUPS = """
+CREATE TABLE groups (
+  arrival bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  reports integer NOT NULL, newest integer NOT NULL, hour integer NOT NULL,
+  tasks integer[] NOT NULL CHECK (array_position(tasks, NULL) IS NULL),
+  ids bytea[] NOT NULL CHECK (array_position(ids, NULL) IS NULL),
+  days integer[] NOT NULL CHECK (array_position(days, NULL) IS NULL),
+  gates smallint[] NOT NULL CHECK (array_position(gates, NULL) IS NULL),
+  contexts bytea[] NOT NULL CHECK (array_position(contexts, NULL) IS NULL),
+  payloads bytea[] NOT NULL CHECK (array_position(payloads, NULL) IS NULL)
+) WITH (
+  autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0,
+  toast.autovacuum_vacuum_scale_factor = 0, toast.autovacuum_vacuum_threshold = 2000,
+  toast.autovacuum_vacuum_cost_delay = 0
+);
+ALTER TABLE groups ALTER tasks SET STORAGE EXTERNAL, ALTER ids SET STORAGE EXTERNAL, ALTER days SET STORAGE EXTERNAL,
+  ALTER gates SET STORAGE EXTERNAL, ALTER contexts SET STORAGE EXTERNAL, ALTER payloads SET STORAGE EXTERNAL;
+CREATE FUNCTION keep(
+  new_tasks integer[], new_ids bytea[], new_days integer[], new_gates smallint[], new_contexts bytea[],
+  new_payloads bytea[], this_hour integer, some_known boolean
+) RETURNS boolean[] LANGUAGE plpgsql AS $$
+DECLARE
+  fresh_ones boolean[];
+BEGIN
+  IF NOT some_known THEN
+    BEGIN
+      INSERT INTO ids SELECT * FROM unnest(new_tasks, new_ids, new_days);
+      INSERT INTO groups (reports, newest, hour, tasks, ids, days, gates, contexts, payloads)
+      SELECT cardinality(new_ids), max(day), this_hour, new_tasks, new_ids, new_days, new_gates, new_contexts,
+        new_payloads
+      FROM unnest(new_days) AS day;
+      RETURN NULL;
+    EXCEPTION WHEN unique_violation THEN
+      NULL;
+    END;
+  END IF;
+  WITH given AS (
+    SELECT * FROM unnest(new_tasks, new_ids, new_days, new_gates, new_contexts, new_payloads)
+    WITH ORDINALITY AS given (task, id, day, gate, context, payload, number)
+  ), inserted AS (
+    INSERT INTO ids SELECT task, id, day FROM given ORDER BY number ON CONFLICT DO NOTHING RETURNING task, id
+  ), compared AS (
+    SELECT given.*, inserted.id IS NOT NULL AS fresh FROM given LEFT JOIN inserted USING (task, id)
+  ), kept AS (
+    INSERT INTO groups (reports, newest, hour, tasks, ids, days, gates, contexts, payloads)
+    SELECT count(*), max(day), this_hour, array_agg(task ORDER BY number), array_agg(id ORDER BY number),
+      array_agg(day ORDER BY number), array_agg(gate ORDER BY number), array_agg(context ORDER BY number),
+      array_agg(payload ORDER BY number)
+    FROM compared WHERE fresh HAVING count(*) > 0
+  )
+  SELECT array_agg(fresh ORDER BY number) INTO fresh_ones FROM compared;
+  RETURN fresh_ones;
+END
+$$;
 """
-"""Keeps those whose id is not known yet, and says which these are: one statement, one transaction."""
+"""`newest` is the last of the days. `keep` keeps the reports whose ids are not known yet, and returns for each whether
+it is one; NULL where all are. It first tries as if none was known, which is cheaper, unless it is told better. It
+catches the error by itself where one was: PostgreSQL would log it, with the id and the time."""
 
-NEXT = "SELECT max(day), count(*) FROM (SELECT day FROM inbox ORDER BY arrival LIMIT %s) AS first"
-ORDER = """
+MIGRATIONS = (
+    Migration(7, 7, "The first tables.", (FIRST,)),
+    Migration(8, 8, "A table for reports that were written together, and a function that writes them.", (GROUPS,)),
+)
+"""Up to 7 their numbers are those of the embedded store. Learners of format 7 would not find reports in `groups`, so
+none is started any more. Web processes of it that still run write to the `inbox`, which the learner empties."""
+
+KEEP = "SELECT keep(%b::integer[], %b::bytea[], %b::integer[], %b::smallint[], %b::bytea[], %b::bytea[], %s, {})"
+APPEND, APPEND_KNOWN = KEEP.format("false"), KEEP.format("true")
+"""One statement, one transaction. The second is for when some are probably known."""
+
+GATHERED = 4096
+GATHER = f"""
 WITH taken AS (
-  DELETE FROM inbox WHERE arrival IN (SELECT arrival FROM inbox ORDER BY arrival LIMIT %s) RETURNING *
+  DELETE FROM inbox WHERE arrival IN (SELECT arrival FROM inbox ORDER BY arrival LIMIT {GATHERED}) RETURNING *
+)
+INSERT INTO groups (reports, newest, hour, tasks, ids, days, gates, contexts, payloads)
+SELECT count(*), max(day), hour, array_agg(task ORDER BY arrival), array_agg(id ORDER BY arrival),
+  array_agg(day ORDER BY arrival), array_agg(gate ORDER BY arrival), array_agg(context ORDER BY arrival),
+  array_agg(payload ORDER BY arrival)
+FROM taken GROUP BY hour ORDER BY hour
+"""
+"""What servers of format 7 have written, as a group. They wrote a row for each report."""
+
+NEXT = """
+SELECT max(newest), sum(reports)::bigint, max(arrival) FROM (
+  SELECT *, sum(reports) OVER (ORDER BY arrival) - reports AS earlier
+  FROM (SELECT arrival, newest, reports FROM groups ORDER BY arrival LIMIT %s) AS first
+) AS counted WHERE earlier < %s
+"""
+"""The first groups that hold at least so many reports, or all."""
+ORDER = """
+WITH gone AS (
+  DELETE FROM groups WHERE arrival <= %s RETURNING *
+), taken AS (
+  SELECT arrival, hour, report.* FROM gone, unnest(tasks, ids, days, gates, contexts, payloads)
+  WITH ORDINALITY AS report (task, id, day, gate, context, payload, number)
 ), counted AS (
   INSERT INTO counts SELECT task, count(*) FILTER (WHERE gate >= 0), count(*) FILTER (WHERE gate < 0)
   FROM taken GROUP BY task
@@ -94,6 +170,6 @@ WITH taken AS (
   ON CONFLICT (task, hour, verdict) DO UPDATE SET reports = history.reports + excluded.reports
 )
 INSERT INTO journal
-SELECT %s + row_number() OVER (ORDER BY arrival), task, id, day, gate, context, payload FROM taken
+SELECT %s + row_number() OVER (ORDER BY arrival, number), task, id, day, gate, context, payload FROM taken
 """
-"""Moves the first of the inbox into the journal, and counts them."""
+"""Moves groups into the journal, and counts their reports."""

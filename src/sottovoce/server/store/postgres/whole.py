@@ -12,9 +12,10 @@ from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.server.store.base import StoreFault
 from sottovoce.server.store.migrations import check_same
 from sottovoce.server.store.postgres.connecting import SETTINGS, first_connection, without_password
+from sottovoce.server.store.postgres.journal import make_partition
 from sottovoce.server.store.postgres.migrating import NOTHING, format_of, prepare
 from sottovoce.server.store.postgres.schema import MIGRATIONS, PLACES
-from sottovoce.server.store.postgres.store import PostgresStore, make_partition
+from sottovoce.server.store.postgres.store import PostgresStore
 from sottovoce.server.store.whole import TABLES, Last, Row, Table
 
 ORDERED_AT_ONCE = 100_000
@@ -153,7 +154,7 @@ def _check_usable(connection: Connection, address: str) -> None:
 
 @contextlib.contextmanager
 def _locked(connection: Connection, mode: str) -> Iterator[None]:
-    names = ", ".join([*(table.name for table in TABLES), "places", "inbox"])
+    names = ", ".join([*(table.name for table in TABLES), "places", "groups", "inbox"])
     with connection.transaction():
         connection.execute(f"LOCK TABLE {names} IN {mode} MODE")  # pyright: ignore[reportArgumentType, reportCallIssue]
         yield
