@@ -32,6 +32,9 @@ COUNT_SECONDS = 1.0
 AT_ONCE, PAUSE_SECONDS = 20, 0.005
 """Files looked at, a small part of a millisecond, before others have their turn."""
 
+Known = dict[str, tuple[str, int]]
+"""By number of an open file: whose connection it is, and the inode of the socket for which that was found."""
+
 
 def room() -> int:
     """How many connections this process can have, once its limit of open files is as high as it may be."""
@@ -47,8 +50,9 @@ async def guarded(port: int, most: int) -> AsyncIterator[None]:
     async def guard() -> None:
         await asyncio.sleep(COUNT_SECONDS)  # by then it listens
         _end_unread_answers(port)
+        known: Known = {}
         while True:
-            await _end_surplus(port, most)
+            await _end_surplus(port, most, known)
             await asyncio.sleep(COUNT_SECONDS)
 
     guarding = asyncio.create_task(guard())
@@ -58,18 +62,27 @@ async def guarded(port: int, most: int) -> AsyncIterator[None]:
         guarding.cancel()
 
 
-async def _end_surplus(port: int, most: int) -> None:
-    files, found = _open_files(), Counter[str]()
-    if len(files) <= most:
-        return
-    for number, file in enumerate(files):
+async def _end_surplus(port: int, most: int, known: Known) -> None:
+    found = Counter[str]()
+    for number, file in enumerate(_open_files()):
         if number % AT_ONCE == 0:
             await asyncio.sleep(PAUSE_SECONDS)
-        with contextlib.suppress(OSError), _socket(file, port) as connection:
-            address = group_of(connection.getpeername()[0])
+        with contextlib.suppress(OSError):
+            address = _address(file, port, known)
             found[address] += 1
-            if found[address] > most:
-                connection.shutdown(socket.SHUT_RDWR)
+            if address and found[address] > most:
+                with _socket(file, port) as connection:
+                    connection.shutdown(socket.SHUT_RDWR)
+
+
+def _address(file: str, port: int, known: Known) -> str:
+    """Whose connection an open file is; nothing where it is none of this port. A connection is asked once."""
+    inode = os.fstat(int(file)).st_ino
+    if known.get(file, ("", -1))[1] != inode:
+        known[file] = "", inode
+        with contextlib.suppress(OSError), _socket(file, port) as connection:
+            known[file] = group_of(connection.getpeername()[0]), inode
+    return known[file][0]
 
 
 def _end_unread_answers(port: int) -> None:
@@ -80,12 +93,11 @@ def _end_unread_answers(port: int) -> None:
                 listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 1000 * UNREAD_SECONDS)
 
 
-def _open_files() -> list[str]:
-    """Of this process; none where the system does not say."""
-    try:
-        return os.listdir("/proc/self/fd")
-    except OSError:
-        return []
+def _open_files() -> Iterator[str]:
+    """Of this process, one by one, because there may be thousands; none where the system does not say."""
+    with contextlib.suppress(OSError), os.scandir("/proc/self/fd") as entries:
+        for entry in entries:
+            yield entry.name
 
 
 @contextlib.contextmanager
