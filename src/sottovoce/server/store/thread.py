@@ -28,8 +28,6 @@ WATCH_SECONDS = 1.0
 FAULT_SECONDS = 5
 """When to come back while the store has a fault."""
 
-SILENT = StoreFault(f"no answer for {ANSWER_SECONDS:g} seconds")
-
 Batch = tuple[Sequence[Journalled], asyncio.Future[list[bool]]]
 Found = TypeVar("Found")
 
@@ -85,7 +83,7 @@ class StoreThread(Generic[AnyStore]):
             async with asyncio.timeout(ANSWER_SECONDS):  # `wait_for` of Python 3.11 may lose a cancellation
                 return await answer
         except TimeoutError:
-            raise SILENT from None
+            raise _silence() from None
 
     async def probe(self) -> None:
         """Is the fault over?"""
@@ -162,7 +160,7 @@ class StoreThread(Generic[AnyStore]):
         if not self._watching:
             return
         if loop.time() - self._answered > ANSWER_SECONDS:
-            problem = self._begun(SILENT)
+            problem = self._begun(_silence())
             for _, answer in [*self._group, *self._batches]:
                 if not answer.done():
                     answer.set_exception(problem)
@@ -199,3 +197,7 @@ class StoreThread(Generic[AnyStore]):
         if self.faulty:
             log("the store works again")
         self.faulty = False
+
+
+def _silence() -> StoreFault:
+    return StoreFault(f"no answer for {ANSWER_SECONDS:g} seconds")
