@@ -4,9 +4,9 @@
     python experiments/every_world.py --world iris        only this one; --world may be repeated
     python experiments/every_world.py --quick             a short look, to see that it works
 
-Which learner is the default follows from what a task declares: `kl-moss` where a few actions are the same for all,
-`scale-free` where candidates or people have features (told that one is right where that is so). None of these worlds
-had a part in choosing a constant. Mean regret of eight seeds after 100,000 people; `times the best` is the regret of
+Which learner is the default follows from what a task declares (`default_learner`): `kl-moss` where a few actions are the
+same for all, `scale-free` where candidates or people have features (told that one is right where that is so), `linucb`
+where a few sets of candidates return. None of these worlds had a part in choosing a constant. Mean regret of eight seeds after 100,000 people; `times the best` is the regret of
 the default in units of the best private learner of the row, itself among them.
 """
 
@@ -20,7 +20,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from sottovoce import halves, task
+from sottovoce import Task, halves, task
+from sottovoce.catalogue.algorithms import default_learner
 from sottovoce.learners import uniform_of
 from sottovoce.learners.base import configuration
 from sottovoce.sim.random import simulation_key
@@ -46,7 +47,6 @@ ARMS = (
     "ucb bubeck-cesa-bianchi",
     "thompson agrawal-goyal",
 )
-DEFAULTS = ("scale-free", "kl-moss")
 WIDE = 20
 """Coordinates."""
 VISITS = 20_000
@@ -62,6 +62,12 @@ class Row(NamedTuple):
     told: dict[str, Any]
     as_arms: World | None = None
     """The same world for learners of arms, where everybody sees the same candidates."""
+    returning: bool = False
+    """Does the task say that a few sets of candidates come again and again?"""
+
+    @property
+    def default(self) -> str:
+        return default_learner("arms" if self.learners[0] in ARMS else "features", returning=self.returning)
 
 
 @configuration("arms", "dimension")
@@ -99,7 +105,7 @@ def rows(movielens: str) -> dict[str, Row]:
         "isotropic, d = 5": contextual("linear", 10, 5),
         "isotropic, d = 20": contextual("linear", 20, 20),
         "ill-conditioned, d = 10": contextual("linear", 10, 10, contexts="ill-conditioned"),
-        "adversarial, d = 6": contextual("linear", 5, 6, contexts="adversarial"),
+        "adversarial, d = 6": contextual("linear", 5, 6, contexts="adversarial")._replace(returning=True),
         "logistic, d = 5": contextual("logistic", 10, 5, logistic),
         "logistic, ill-conditioned, d = 8": contextual("logistic", 10, 8, logistic, contexts="ill-conditioned"),
         "the same 10 for everybody": same._replace(learners=ARMS + FEATURES, as_arms=SameForAll(arms=10, dimension=5)),
@@ -114,16 +120,18 @@ def rows(movielens: str) -> dict[str, Row]:
     return every
 
 
-def regrets(row: Row, learner: str, rounds: int) -> np.ndarray:
-    """Regret of a learner, "name" or "name preset": budgets by seeds by tenths of the run."""
+def declared(row: Row, learner: str, rounds: int, epsilon: float) -> Task:
+    """The task for a learner, "name" or "name preset"; it is told what it can make use of."""
     name, _, preset = learner.partition(" ")
     known = task(name, arms=2, dimension=0 if name in ARMS else 2, rounds=2, epsilon=1.0).tuning
     told = {number: value for number, value in row.told.items() if number in known}
     shape = {"arms": row.shape["arms"]} if name in ARMS else row.shape
-    both = [
-        halves(task(name, preset or "practical", **shape, rounds=rounds, epsilon=epsilon, **told))
-        for epsilon in EPSILONS
-    ]
+    return task(name, preset or "practical", **shape, rounds=rounds, epsilon=epsilon, **told)
+
+
+def regrets(row: Row, learner: str, rounds: int) -> np.ndarray:
+    """Regret of a learner: budgets by seeds by tenths of the run."""
+    both = [halves(declared(row, learner, rounds, epsilon)) for epsilon in EPSILONS]
     world = row.as_arms if row.as_arms is not None and learner in ARMS else row.world
     run = {"rounds": rounds, "seeds": SEEDS, "checkpoints": EARLY, "publish_every": rhythm(row)}
     traces = [simulate(half.learner, half.user, world, mechanism=half.mechanism, **run) for half in both]
@@ -135,17 +143,15 @@ def rhythm(row: Row) -> int:
     return 1 if row.shape.get("dimension", 0) <= WIDE else 100
 
 
-def without_reports(row: Row, default: str, rounds: int) -> dict[str, Any]:
+def without_reports(row: Row, rounds: int) -> dict[str, Any]:
     """The default without privacy and uniform play, seeds by tenths; and the best fixed action."""
-    shape = {"arms": row.shape["arms"]} if default in ARMS else row.shape
     world = row.as_arms if row.as_arms is not None else row.world
-    told = {} if default in ARMS else row.told
-    declared = task(default, **shape, rounds=rounds, epsilon=1.0, **told)
-    plain, run = halves(declared, private=False), {"rounds": rounds, "seeds": SEEDS, "checkpoints": EARLY}
+    asked = declared(row, row.default, rounds, 1.0)
+    plain, run = halves(asked, private=False), {"rounds": rounds, "seeds": SEEDS, "checkpoints": EARLY}
     run["publish_every"] = rhythm(row)
     limit = simulate(plain.learner, plain.user, world, mechanism=None, **run)
-    uniform = simulate(uniform_of(declared), plain.user, world, mechanism=None, **run)
-    return {"limit": limit.regret, "uniform": uniform.regret, "fixed": best_fixed(world, shape["arms"]) * rounds}
+    uniform = simulate(uniform_of(asked), plain.user, world, mechanism=None, **run)
+    return {"limit": limit.regret, "uniform": uniform.regret, "fixed": best_fixed(world, row.shape["arms"]) * rounds}
 
 
 def best_fixed(world: Any, arms: int) -> float:
@@ -166,8 +172,7 @@ def best_fixed(world: Any, arms: int) -> float:
 def lines(name: str, row: Row, rounds: int) -> Iterator[str]:
     """One line for each budget."""
     found = {learner: regrets(row, learner, rounds) for learner in row.learners}
-    default = next(learner for learner in row.learners if learner in DEFAULTS)
-    beside = without_reports(row, default, rounds)
+    default, beside = row.default, without_reports(row, rounds)
     for place, epsilon in enumerate(EPSILONS):
         means = {learner: float(one[place, :, -1].mean()) for learner, one in found.items()}
         early = float(found[default][place, :, 0].mean()) / float(beside["uniform"][:, 0].mean())

@@ -69,6 +69,29 @@ def test_a_contract_records_whether_every_named_action_is_tried():
         contract_of(file(one_right=True))
 
 
+@pytest.mark.parametrize(
+    ("declared", "learner"),
+    [
+        ({"candidates": 0, "fields": {}, "actions": ("a", "b")}, "kl-moss"),
+        ({"candidates": 0, "fields": {}, "actions": ("a", "b"), "drift": "slow"}, "thompson"),
+        ({}, "scale-free"),
+        ({"candidates": 0, "actions": ("a", "b")}, "scale-free"),
+        ({"returning": True}, "linucb"),
+        ({"returning": True, "drift": "sudden"}, "scale-free"),
+        ({"returning": True, "learner": "gradient"}, "gradient"),
+    ],
+)
+def test_the_learner_follows_from_what_the_file_declares_and_the_contract_records_it(declared: dict, learner: str):
+    assert task_of(contract_from(contract_of(file(**{"learner": ""} | declared)))).learner == learner
+
+
+def test_a_file_that_leaves_open_who_learns_says_so_where_nothing_follows():
+    with pytest.raises(ConfigurationError, match="name the learner: two-point if everybody can try two points"):
+        file(learner="", candidates=0, fields={}, dimension=2)
+    with pytest.raises(ConfigurationError, match="returning is said of candidates"):
+        contract_of(file(returning=True, candidates=0, actions=("a", "b")))
+
+
 def test_drift_is_said_in_the_file_and_only_the_learning_part_of_the_contract_knows_it():
     plain, sudden = (json.loads(contract_of(file(learner="scale-free", **said))) for said in ({}, {"drift": "sudden"}))
     assert [one.pop("learning")["tuning"]["drift"] for one in (plain, sudden)] == ["none", "sudden"]

@@ -17,9 +17,11 @@ from sottovoce.sim.worlds.base import Drawn
 
 CONSTANT = 0.45
 """The feature that is the same for all, where rewards have a base."""
+SPREAD = 7919
+"""A prime number: sets take turns, and not in the rhythm of anything else."""
 
 
-@configuration("dimension", "arms")
+@configuration("dimension", "arms", "sets")
 class Everyday:
     """One such world; flags are 0 or 1."""
 
@@ -32,6 +34,8 @@ class Everyday:
     """Are features those of the action times those of the person, entry by entry?"""
     fixed: float = 0.0
     """Does everybody see the same actions?"""
+    sets: int = 1
+    """Or one of so many sets of actions, each as often as the others?"""
     spread: float = 1.0
     """Deviations of the coordinates fall from 1 to this."""
     centre: float = 0.0
@@ -54,12 +58,13 @@ class Everyday:
         theta = jnp.where(has_base, theta.at[-1].set(self.base / CONSTANT), theta)
         rotation = jnp.linalg.qr(jax.random.normal(keys[1], (d, d)))[0]
         middle = self.centre * jax.random.normal(keys[2], (d,))
-        actions = jax.random.normal(keys[3], (self.arms, d))
+        actions = jax.random.normal(keys[3], (self.sets, self.arms, d))
         return dataclasses.replace(self, theta=theta @ rotation, rotation=rotation, middle=middle, actions=actions)
 
     def visit(self, round: jax.Array, key: Key) -> jax.Array:
         d, (first, second) = self.dimension, jax.random.split(key)
-        drawn = jnp.where(self.fixed > 0, self.actions, jax.random.normal(first, (self.arms, d)))
+        shown = self.actions[round * SPREAD % self.sets]
+        drawn = jnp.where(self.fixed > 0, shown, jax.random.normal(first, (self.arms, d)))
         features = jnp.where(self.products > 0, drawn * jax.random.normal(second, (d,)), drawn)
         features = features * self.spread ** jnp.linspace(0.0, 1.0, d) + self.middle
         features = self.length * jnp.where(self.unit > 0, _unit(features), features / math.sqrt(d))
@@ -161,6 +166,14 @@ NUMBERS: dict[str, tuple[int, dict[str, Any]]] = {
     "fixed, noisy": (10, {"fixed": 1, "length": 0.3, "size": 2, "noise": 0.3}),
     "fixed 20": (20, {"unit": 1, "fixed": 1}),
 }
+RETURNING: dict[str, tuple[int, dict[str, Any]]] = {
+    "two sets": (5, {"unit": 1, "fixed": 1, "sets": 2}),
+    "four sets, short": (10, {"fixed": 1, "sets": 4, "length": 0.3, "size": 2, "noise": 0.3}),
+    "six sets, skewed": (10, {"fixed": 1, "sets": 6, "length": 0.6, "spread": 0.1, "centre": 1}),
+    "three sets, faint": (5, {"unit": 1, "fixed": 1, "sets": 3, "size": 0.4}),
+    "twelve sets": (20, {"unit": 1, "fixed": 1, "sets": 12}),
+} | {name: numbers for name, numbers in NUMBERS.items() if name.startswith("fixed")}
+"""Worlds in which a few sets of candidates come again and again."""
 WORLDS: dict[str, Everyday | MadeUpRatings] = {
     name: Everyday(**SHAPES[d], **numbers) for name, (d, numbers) in NUMBERS.items()
 }

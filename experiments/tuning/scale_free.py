@@ -20,7 +20,9 @@ from sottovoce.sim.run import Case, simulate_grid
 
 SEED = 300
 """Other seeds than those of the benchmarks."""
-GROUPS: list[tuple[str, dict[str, dict[str, Any]]]] = [
+Groups = list[tuple[str, dict[str, dict[str, Any]]]]
+"""Learners, and numbers of theirs by name; those of one group are run together."""
+GROUPS: Groups = [
     (
         "scale-free",
         {
@@ -41,13 +43,12 @@ GROUPS: list[tuple[str, dict[str, dict[str, Any]]]] = [
     ("gradient", {"gradient": {"link": "identity"}}),
     ("linucb", {"linucb": {}}),
 ]
-"""Learners, and numbers of theirs by name; those of one group are run together."""
 EPSILONS = (1.0, 4.0, 8.0)
 
 
-def regrets(world: Everyday | MadeUpRatings, rounds: int, seeds: int) -> np.ndarray:
+def regrets(world: Everyday | MadeUpRatings, rounds: int, seeds: int, groups: Groups = GROUPS) -> np.ndarray:
     """Mean regret, a row for each budget: the same visitors for all."""
-    found = [_regrets(world, learner, list(choices.values()), rounds, seeds) for learner, choices in GROUPS]
+    found = [_regrets(world, learner, list(choices.values()), rounds, seeds) for learner, choices in groups]
     return np.concatenate(found, axis=1)
 
 

@@ -151,3 +151,18 @@ def advised(actions: str, *, answer: bool = False) -> str:
     """
     named = [advice.learner for advice in GUIDE if algorithm_of(advice.learner).actions == actions]
     return next(learner for learner in named if not answer or "failure" in algorithm_of(learner).question)
+
+
+def default_learner(actions: str, *, drift: str = "none", returning: bool = False) -> str:
+    """The learner for what a task declares, where it names none; every choice is explained in docs/defaults.md.
+
+    >>> default_learner("arms"), default_learner("arms", drift="slow")
+    ('kl-moss', 'thompson')
+    >>> default_learner("features"), default_learner("features", returning=True)
+    ('scale-free', 'linucb')
+    """
+    if actions == "points":
+        raise ConfigurationError("name the learner: two-point if everybody can try two points, newton if only one")
+    if drift != "none":
+        return next(name for name in learners_with("drift") if algorithm_of(name).actions == actions)
+    return "linucb" if returning else advised(actions)

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeVar
 
 import msgspec
 
-from sottovoce.catalogue.algorithms import algorithm_of, learners_with, needs_delta
+from sottovoce.catalogue.algorithms import algorithm_of, default_learner, learners_with, needs_delta
 from sottovoce.catalogue.task import Shuffling
 from sottovoce.protocol.budget import budget
 from sottovoce.protocol.contract import DAY, NAME, Limit
@@ -78,12 +78,13 @@ class TaskFile(Strict, frozen=True, kw_only=True):
     """One task as a team writes and reviews it."""
 
     id: str
-    learner: str
     horizon: int
     """About how many reports are expected: learners plan for it."""
     privacy: Privacy
     expires: datetime.date
     title: str = ""
+    learner: str = ""
+    """When left out, it follows from the rest of the file (`default_learner`)."""
     preset: str = "practical"
     actions: tuple[str, ...] = ()
     """The names of the actions; with fields, the fields describe the person."""
@@ -93,6 +94,8 @@ class TaskFile(Strict, frozen=True, kw_only=True):
     """Does what is best change while the task is open? Little by little, or at once, or not at all."""
     candidates: int = 0
     """Instead of named actions: how many an app may show at once, each described by the fields."""
+    returning: bool = False
+    """Do the same few sets of candidates come again and again? Then people's variety does not try things by itself."""
     fields: dict[str, Field] = msgspec.field(default_factory=dict)
     region: dict[str, Any] = msgspec.field(default_factory=dict)
     """For learners of points: the convex set they are in."""
@@ -116,6 +119,12 @@ class TaskFile(Strict, frozen=True, kw_only=True):
     shuffler: Shuffling | None = None
     """None: devices report to the server. Else a process that somebody else runs mixes the reports first."""
     tuning: dict[str, float | str] = msgspec.field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not self.learner:
+            actions = "points" if self.region or self.dimension else "features" if self.fields else "arms"
+            learner = default_learner(actions, drift=self.drift, returning=self.returning)
+            msgspec.structs.force_setattr(self, "learner", learner)
 
 
 def load_task_file(path: Path) -> TaskFile:
@@ -184,6 +193,8 @@ def check_file(file: TaskFile) -> None:
         raise ConfigurationError(f"{file.learner} takes no features; leave fields and candidates out")
     if file.one_right and not file.actions:
         raise ConfigurationError("one_right is said of named actions; name them in actions, or leave it out")
+    if file.returning and not file.candidates:
+        raise ConfigurationError("returning is said of candidates; say how many there are, or leave it out")
     if file.drift != "none" and file.learner not in (able := learners_with("drift")):
         raise ConfigurationError(f"{file.learner} has no version for drift; {' and '.join(able)} have")
     if algorithm.actions == "points" and file.actions:
