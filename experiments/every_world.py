@@ -4,10 +4,11 @@
     python experiments/every_world.py --world iris        only this one; --world may be repeated
     python experiments/every_world.py --quick             a short look, to see that it works
 
-Which learner is the default follows from what a task declares (`default_learner`): `kl-moss` where a few actions are the
-same for all, `scale-free` where candidates or people have features (told that one is right where that is so), `linucb`
-where a few sets of candidates return. None of these worlds had a part in choosing a constant. Mean regret of eight seeds after 100,000 people; `times the best` is the regret of
-the default in units of the best private learner of the row, itself among them.
+Which learner is the default follows from what a task declares (`default_learner`): `kl-moss` where a few actions are
+the same for all, `scale-free` where candidates or people have features (told that one is right where that is so),
+`linucb` where a few sets of candidates return. None of these worlds had a part in choosing a constant. Mean regret of
+eight seeds after 100,000 people; `times the best` is the regret of the default in units of the best private learner of
+the row, itself among them.
 """
 
 import argparse
