@@ -63,14 +63,14 @@ def test_warm_answers_are_what_a_device_would_say_without_noise(tmp_path: Path):
     found = warm_rows(arms, answers_of(arms, rows))
     assert [(row.action, row.message) for row in found] == [(3, [1.0]), (2, [-1.0])]
 
-    candidates = written(tmp_path / "c.toml", ('"scale-free"', '"linucb"'), contextual=True)
+    candidates = written(tmp_path / "c.toml", ('# learner = "scale-free"', 'learner = "linucb"'), contextual=True)
     row = {"price": "12.5", "new": "yes", "genre": "crime", "reward": "0.5"}
     x = encode(candidates.offers.fields, {"price": 12.5, "new": True, "genre": "crime"})
     (found,) = warm_rows(candidates, answers_of(candidates, [row]))
     assert found.action is None
     np.testing.assert_array_equal(found.message, domain_from(task_of(candidates).domain).embed(x, 0.0))
 
-    named = (("candidates = 5", 'actions = ["news", "sport"]'), ('"scale-free"', '"gradient"'))
+    named = (("candidates = 5", 'actions = ["news", "sport"]'), ('# learner = "scale-free"', 'learner = "gradient"'))
     gradients = written(tmp_path / "g.toml", *named, contextual=True)
     d = gradients.offers.dimension
     model = GeneralizedModel(np.zeros(d), np.eye(d), 0.0, 0.0, np.zeros(d))
