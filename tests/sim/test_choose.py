@@ -63,7 +63,7 @@ def test_candidates_are_asked_the_same_question():
 def test_a_live_task_tells_every_candidate_what_its_file_says(tmp_path: Path):
     path = tmp_path / "task.toml"
     text = starting_file(path, contextual=True).replace("candidates = 5", 'actions = ["a", "b"]')
-    path.write_text(text.replace('"scale-free"', '"linucb"'))
+    path.write_text(text.replace('# learner = "scale-free"', 'learner = "linucb"'))
     told = {one.learner: one.tuning for one in comparison_of(load_task_study(path)).candidates}
     assert told["scale-free"] == {"link": "identity", "named": 1.0, "contrast": 0.0}
     assert told["linucb"] == {}
@@ -215,7 +215,8 @@ def test_only_lines_that_change_are_named_and_what_else_the_file_needs(tmp_path:
 def test_a_learner_that_is_recommended_is_told_in_the_file_what_its_preset_does_not_say(tmp_path: Path):
     path = tmp_path / "task.toml"
     text = starting_file(path, contextual=True).replace("candidates = 5", 'actions = ["a", "b"]')
-    path.write_text(text.replace('"scale-free"', '"glm"'))  # logistic, unless its file says otherwise
+    # logistic, unless its file says otherwise
+    path.write_text(text.replace('# learner = "scale-free"', 'learner = "glm"'))
     asked = load_task_study(path)
     told = {one.learner: tuning_for(one, asked.file) for one in comparison_of(asked).candidates}
     assert told["scale-free"] == {"link": "logistic"}
