@@ -21,7 +21,7 @@ from sottovoce.sim.tables import Answers, answers_of, columns_of, encoded, guess
 from sottovoce.sim.worlds import world_of
 from sottovoce.sim.worlds.base import meet
 from sottovoce.sim.worlds.logged import Logged
-from sottovoce.users.fields import features, from_text
+from sottovoce.users.fields import encode, features, from_text
 from test_cli import refused, typed
 
 SHOPS = """\
@@ -46,10 +46,38 @@ def shops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_fields_are_guessed_from_what_the_cells_say(shops: Path):
     assert guessed_fields(columns_of("shops.csv"), without=["basket"]) == {
-        "age": Number(low=20.0, high=60.0),
+        "age": Number(low=20.0, high=60.0, middle=37.75),
         "member": Flag(),
         "shop": Category(values=("north", "south", "west, new")),
     }
+
+
+def test_a_range_is_where_nine_of_ten_lie_so_that_a_few_do_not_decide_it():
+    incomes = [str(1000 + 10 * i) for i in range(99)] + ["1e9"]
+    (field,) = guessed_fields({"income": incomes}).values()
+    assert field == Number(low=1050.0, high=1940.0, middle=1495.0)
+    visits = ["0"] * 97 + ["1", "5", "900"]  # nearly all are equal: then all of them
+    assert guessed_fields({"visits": visits})["visits"] == Number(low=0.0, high=900.0, middle=3.0)
+
+
+def test_an_empty_cell_is_a_value_that_is_not_known(shops: Path):
+    shops.write_text(SHOPS.replace("20,yes,north", "NA,,?"))
+    columns = columns_of("shops.csv")
+    fields = guessed_fields(columns, without=["basket"])
+    assert list(fields) == ["age", "member", "shop"]
+    people, known = encoded(fields, columns), encode(fields, {"age": 60, "member": True, "shop": "west, new"})
+    np.testing.assert_array_equal(people[0], encode(fields, dict.fromkeys(fields)))
+    assert not people[0, 1:].any()
+    np.testing.assert_array_equal(people[2], known)
+    (told,) = [note for note in question_of(Asked("shops.csv", label="basket")).notes if "not known" in note]
+    assert told == "Cells without a value count as not known: 1 of 4 in age, 1 of 4 in member, 1 of 4 in shop."
+
+
+@pytest.mark.parametrize("mark", [";", "\t"])
+def test_cells_are_parted_by_commas_semicolons_or_tabs(mark: str, shops: Path):
+    wanted = columns_of("shops.csv")
+    shops.write_text("\ufeff" + SHOPS.replace("west, new", "WEST").replace(",", mark).replace("WEST", "west, new"))
+    assert columns_of("shops.csv") == wanted
 
 
 def test_rows_are_encoded_as_a_device_encodes_them(shops: Path):
@@ -162,7 +190,7 @@ LOG = "age,action,reward\n" + "".join(f"{20 + i % 7},{'ab'[i % 2]},{i % 5}\n" fo
         (None, "", "there is no file data.csv; of scikit-learn there are breast_cancer, digits, iris, wine"),
         ("", "--label x", "data.csv has no rows below its headings"),
         ("a,b\n", "--label b", "data.csv has no rows below its headings"),
-        ("a;b\n1;2\n", "--label b", "has one column, 'a;b'; save it with commas between the cells"),
+        ("a|b\n1|2\n", "--label b", "unknown column 'b'; choose one of: a|b"),
         ("a,b\n1,2,3\n4,5\n", "--label b", "a row has more cells than there are headings"),
         ("a,b,a\n1,2,3\n", "--label b", "data.csv has two columns that are called 'a'"),
         (SHOPS, "", "name the column of right answers with --label, or for a log --action and --reward; columns: age"),
@@ -170,8 +198,7 @@ LOG = "age,action,reward\n" + "".join(f"{20 + i % 7},{'ab'[i % 2]},{i % 5}\n" fo
         (SHOPS, "--label basket --ignore agee", "unknown column 'agee'"),
         (SHOPS, "--label year", "column 'year' says '7' in every row; there must be two actions or more"),
         (SHOPS, "--label basket --reward age", "--label is for a table of right answers, --action and --reward for a"),
-        (SHOPS.replace("20,yes", ",yes"), "--label basket", "column 'age' has no value in 1 of 4 rows: fill them in"),
-        (SHOPS.replace("20,yes", "NA,yes"), "--label basket", "or leave the column out with --ignore"),
+        (SHOPS.replace("bread", "", 1), "--label basket", "column 'basket' has no value in 1 of 4 rows: fill them in"),
         (SHOPS, "--label basket --people 10", "people must be at least 100, got 10"),
         (SHOPS, "--label basket --seeds 0", "seeds must be at least 1, got 0"),
         (SHOPS, "--label basket --epsilon -1", "epsilon must be a positive finite number, got -1.0"),

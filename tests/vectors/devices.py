@@ -10,6 +10,7 @@ from sottovoce.protocol.codec import to_decimals
 from vectors.common import INTERVAL, Case, vector
 
 AGE = {"kind": "number", "low": "18.0", "high": "99.0"}
+SPENT = {"kind": "number", "low": "0.1", "high": "1000.0", "middle": "30.0"}
 WORDS = {"kind": "category", "values": ["crime", "comedy", "naïve", ""]}
 FIELDS = {"age": AGE, "member": {"kind": "flag"}, "genre": WORDS}
 UNICODE = {"😀": AGE, "ａ": {"kind": "flag"}, "z": AGE, "é": {"kind": "flag"}, "Z": AGE, "e\u0301": WORDS}
@@ -30,6 +31,12 @@ def fields(draw: np.random.Generator) -> Iterator[Case]:
         "a word beyond ASCII": {"genre": "naïve"}, "a third": {"age": 18 + 81 / 3},
     }.items():  # fmt: skip
         yield what, {"offers": named, "raw": person | change}
+    for what, spent in {
+        "at its middle": 30, "below its middle": 7.7, "above its middle": 999.9, "beyond its range": 1e308,
+        "not known": None,
+    }.items():  # fmt: skip
+        yield f"a number {what}", {"offers": {**named, "fields": {"spent": SPENT}}, "raw": {"spent": spent}}
+    yield "nothing is known", {"offers": named, "raw": dict.fromkeys(FIELDS)}
     strange = {"😀": 20, "ａ": True, "z": 30, "é": False, "Z": 40, "e\u0301": "crime"}
     yield "names in the order of their code points", {"offers": {**named, "fields": UNICODE}, "raw": strange}
     tiny = {"x": {"kind": "number", "low": "-5e-324", "high": "1.7976931348623157e+308"}}
@@ -47,6 +54,8 @@ def fields(draw: np.random.Generator) -> Iterator[Case]:
         "nothing": {}, "candidates": [person],
     }.items():  # fmt: skip
         yield f"refused: {what} instead of a person", {"offers": named, "raw": raw}
+    beside = {"spent": SPENT | {"middle": SPENT["low"]}}
+    yield "refused: a middle at an end", {"offers": {**named, "fields": beside}, "raw": {"spent": 7}}
     yield "refused: a person instead of candidates", {"offers": shown, "raw": person}
     yield "refused: no candidate", {"offers": shown, "raw": []}
     yield "refused: too many candidates", {"offers": shown, "raw": [person] * 5}

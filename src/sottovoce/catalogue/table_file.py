@@ -1,4 +1,7 @@
-"""A table that a team brings: a CSV file with headings, read strictly, with errors that name the file."""
+"""A table that a team brings: a CSV file with headings, read strictly, with errors that name the file.
+
+Cells are parted by commas, semicolons or tabs: by whichever the headings have most of.
+"""
 
 import csv
 from collections.abc import Iterator
@@ -6,12 +9,16 @@ from pathlib import Path
 
 from sottovoce.protocol.errors import ConfigurationError
 
+MARKS = ",;\t"
+
 
 def rows_of(path: Path) -> Iterator[dict[str, str]]:
     """The rows below the headings; a cell that a row lacks is empty, cells beyond the headings are in `(more)`."""
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
-            rows = csv.DictReader(file, restval="", restkey="(more)")
+            mark = max(MARKS, key=file.readline().count)
+            file.seek(0)
+            rows = csv.DictReader(file, delimiter=mark, restval="", restkey="(more)")
             if twice := {name for name in rows.fieldnames or () if list(rows.fieldnames or ()).count(name) > 1}:
                 raise ConfigurationError(f"{path} has two columns that are called {min(twice)!r}")
             yield from rows

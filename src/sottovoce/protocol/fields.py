@@ -6,16 +6,20 @@ from sottovoce.protocol.errors import check_range
 from sottovoce.protocol.strict import Strict
 
 
-class Number(Strict, frozen=True, kw_only=True, tag_field="kind", tag="number"):
+class Number(Strict, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind", tag="number"):
     """A number in a declared range; what lies outside is clipped."""
 
     low: float
     high: float
+    middle: float | None = None
+    """About half of all values lie below it: declared where they crowd near one end, as incomes do."""
 
     width = 1
 
     def __post_init__(self) -> None:
         check_range("a number field", self.low, self.high)
+        if self.middle is not None and not self.low < self.middle < self.high:
+            raise ValueError(f"the middle of a number must lie between {self.low:g} and {self.high:g}")
 
 
 class Category(Strict, frozen=True, kw_only=True, tag_field="kind", tag="category"):

@@ -40,12 +40,14 @@ def choices(contract: Contract) -> str:
 def values(field: Field) -> str:
     """What a field may be.
 
-    >>> values(Number(low=0.0, high=100.0)), values(Category(values=("it", "de")))
-    ('0 to 100', 'it | de')
+    >>> values(Number(low=0.0, high=100.0, middle=20.0)), values(Category(values=("it", "de")))
+    ('0 to 100, half below 20', 'it | de')
     """
     match field:
-        case Number(low=low, high=high):
+        case Number(low=low, high=high, middle=None):
             return f"{low:g} to {high:g}"
+        case Number(low=low, high=high, middle=middle):
+            return f"{low:g} to {high:g}, half below {middle:g}"
         case Category(values=words):
             return " | ".join(words)
         case _:

@@ -1,10 +1,12 @@
 """Tables of people, read from a CSV file or from scikit-learn: fields guessed, rows encoded as on a device.
 
-A column of numbers becomes a number field with the smallest and the largest value as its range, yes and no (also 1 and
-0) a flag, words a category. Numbers stay numbers even where they take few values: that costs one coordinate, a category
-one for each value. A column that never changes is left out.
+A column of numbers becomes a number field: its range is where nine of ten values lie, its middle their median. Yes and
+no (also 1 and 0) become a flag, words a category. Numbers stay numbers even where they take few values: that costs one
+coordinate, a category one for each value. A column that never changes is left out. An empty cell is a value that is not
+known.
 """
 
+import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,6 +26,8 @@ MISSING = {"", "?", "na", "n/a", "nan", "null"}
 MOST_WORDS = 30
 """A category with more values is a name or a number of a person, and would cost a coordinate for each."""
 MOST_ANSWERS = 100
+OUTSIDE = 0.05
+"""The share of a column's numbers below its range, and above it: see experiments/tuning/ranges.py."""
 
 Columns = dict[str, list[str]]
 """The cells of a table by their headings, as text."""
@@ -51,28 +55,28 @@ def columns_of(path: str) -> Columns:
     columns.pop("", None)
     if not columns:
         raise ConfigurationError(f"{path} has no rows below its headings")
-    if len(columns) == 1 and any(mark in (only := next(iter(columns))) for mark in ";\t"):
-        raise ConfigurationError(f"{path} has one column, {only!r}; save it with commas between the cells")
     if "(more)" in columns:
         raise ConfigurationError(f"{path}: a row has more cells than there are headings")
     return columns
 
 
-def check_columns(columns: Columns, names: Iterable[str], otherwise: str = "") -> None:
-    """Refuse a name that is no column, and a column with missing values; `otherwise` is what else can be done."""
-    for name in names:
-        if name not in columns:
-            raise UnknownName("column", name, columns)
-        if missing := sum(cell.strip().lower() in MISSING for cell in columns[name]):
-            raise ConfigurationError(
-                f"column {name!r} has no value in {missing:,} of {len(columns[name]):,} rows: fill them in, or remove "
-                f"these rows{otherwise}"
-            )
+def unknown(cell: str) -> bool:
+    """Does this cell say nothing?"""
+    return cell.strip().lower() in MISSING
+
+
+def check_complete(columns: Columns, name: str) -> None:
+    """Refuse a column that decides what is learned and has no value in some rows."""
+    if missing := sum(map(unknown, columns[name])):
+        raise ConfigurationError(
+            f"column {name!r} has no value in {missing:,} of {len(columns[name]):,} rows: fill them in, or remove "
+            f"these rows"
+        )
 
 
 def answers_of(columns: Columns, name: str, known: tuple[str, ...] = ()) -> Answers:
     """The column of this name as actions: those that are `known`, or all that occur."""
-    check_columns(columns, [name])
+    check_complete(columns, name)
     found = sorted(set(columns[name]))
     if known and (unknown := [word for word in found if word not in known]):
         raise UnknownName(f"action in column {name!r}", unknown[0], known)
@@ -91,11 +95,11 @@ def guessed_fields(columns: Columns, without: Iterable[str] = ()) -> dict[str, F
     """A field for every column that changes, by what its cells say.
 
     >>> guessed_fields({"age": ["20", "31.5"], "member": ["yes", "no"], "shop": ["b", "a"], "year": ["7", "7"]})
-    {'age': Number(low=20.0, high=31.5), 'member': Flag(), 'shop': Category(values=('a', 'b'))}
+    {'age': Number(low=20.0, high=31.5, middle=None), 'member': Flag(), 'shop': Category(values=('a', 'b'))}
     """
-    chosen = [name for name in columns if name not in set(without)]
-    check_columns(columns, chosen, ", or leave the column out with --ignore")
-    guessed = {name: _guess(name, sorted(set(columns[name]))) for name in chosen if len(set(columns[name])) > 1}
+    chosen = {name: columns[name] for name in columns if name not in set(without)}
+    known = {name: [cell for cell in cells if not unknown(cell)] for name, cells in chosen.items()}
+    guessed = {name: _guess(name, known[name]) for name in chosen if len(set(known[name])) > 1}
     if not guessed:
         raise ConfigurationError("no column is left that says anything about a person")
     return guessed
@@ -107,36 +111,39 @@ def encoded(fields: Mapping[str, Field], columns: Columns) -> NDArray[np.float64
     >>> encoded({"age": Number(low=20.0, high=60.0), "member": Flag()}, {"age": ["50"], "member": ["no"]}).round(3)
     array([[ 0.577,  0.289, -0.577]])
     """
-    check_columns(columns, fields)
+    for name in fields:
+        if name not in columns:
+            raise UnknownName("column", name, columns)
     return vector(np, fields, {name: _values(name, field, columns[name]) for name, field in fields.items()})
 
 
 def numbers_of(columns: Columns, name: str) -> NDArray[np.float64]:
     """A column of finite numbers."""
-    check_columns(columns, [name])
+    check_complete(columns, name)
     return _values(name, Number(low=0.0, high=1.0), columns[name])
 
 
 def _values(name: str, field: Field, cells: list[str]) -> NDArray[Any]:
-    """One column as `vector` takes it: numbers, true or false, or the place of a word (-1: none of them)."""
+    """One column as `vector` takes it: numbers (1 and 0 for a flag), or the place of a word (-1: none of them)."""
     if isinstance(field, Category):
         places = {word: place for place, word in enumerate(field.values)}
         return np.array([places.get(cell, -1) for cell in cells])
     found = []
     for row, cell in enumerate(cells, 1):
         try:
-            found.append(from_text(name, field, cell))
+            found.append(math.nan if unknown(cell) else from_text(name, field, cell))
         except BadInput as error:
             raise ConfigurationError(f"row {row}: {error}") from error
-    return np.array(found)
+    return np.array(found, dtype=float)
 
 
-def _guess(name: str, words: list[str]) -> Field:
-    """The field of a column in which these different words occur."""
+def _guess(name: str, cells: list[str]) -> Field:
+    """The field of a column with these values."""
+    words = sorted(set(cells))
     if all(word.lower() in FLAGS for word in words):
         return Flag()
     try:
-        numbers = [number_from(name, word) for word in words]
+        numbers = np.array([number_from(name, cell) for cell in cells])
     except BadInput:
         if len(words) > MOST_WORDS:
             raise ConfigurationError(
@@ -144,7 +151,20 @@ def _guess(name: str, words: list[str]) -> Field:
                 f"{MOST_WORDS}: leave it out with --ignore {name!r}, or group them"
             ) from None
         return Category(values=tuple(words))
-    return Number(low=min(numbers), high=max(numbers))
+    return _range_of(numbers)
+
+
+def _range_of(numbers: NDArray[np.float64]) -> Number:
+    """Where nine of ten of these numbers lie, and the median of those within; all of them where most are equal.
+
+    >>> _range_of(np.array([0.0] * 50 + [10.0, 20.0, 30.0] * 20))
+    Number(low=0.0, high=30.0, middle=15.0)
+    """
+    low, high = np.quantile(numbers, (OUTSIDE, 1 - OUTSIDE), method="nearest")
+    if low == high:
+        low, high = numbers.min(), numbers.max()
+    within = numbers[(numbers > low) & (numbers < high)]
+    return Number(low=float(low), high=float(high), middle=float(np.median(within)) if len(within) else None)
 
 
 def _example(name: str) -> Columns:

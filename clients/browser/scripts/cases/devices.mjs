@@ -3,7 +3,12 @@ import { below, decimal, INTERVAL, number, uniform, vector } from "./inputs.mjs"
 
 export function* fields() {
   const kinds = [
-    () => ({ kind: "number", low: decimal(number(-9, 0)), high: decimal(number(1, 99)) }),
+    () => ({
+      kind: "number",
+      low: decimal(number(-9, 0)),
+      high: decimal(number(1, 99)),
+      ...(uniform() < 0.5 && { middle: decimal(number(0.1, 0.9)) }),
+    }),
     () => ({ kind: "flag" }),
     () => ({ kind: "category", values: ["a", "b", "ß", "ss", "日本"].slice(0, 2 + below(4)) }),
   ];
@@ -33,7 +38,10 @@ export function* fields() {
   }
   const fields = { one: { kind: "number", low: "0.0", high: "1.0" } };
   const offers = { fields, actions: ["x"], candidates: 0 };
-  for (const raw of [{ one: "1" }, { one: null }, { two: 1 }, {}, { one: 1, two: 1 }]) {
+  for (const unknown of [{ kind: "number", low: "-1.0", high: "7.0", middle: "5.0" }, kinds[1](), kinds[2]()]) {
+    yield [`a ${unknown.kind} that is not known`, { offers: { ...offers, fields: { one: unknown } }, raw: { one: null } }];
+  }
+  for (const raw of [{ one: "1" }, { two: 1 }, {}, { one: 1, two: 1 }]) {
     yield [`refused: ${JSON.stringify(raw)}`, { offers, raw }];
   }
   for (const declared of [
@@ -43,6 +51,7 @@ export function* fields() {
     { kind: "colour" },
     { kind: "flag", low: "0.0" },
     { kind: "number", low: "zero", high: "1.0" },
+    { kind: "number", low: "0.0", high: "1.0", middle: "1.5" },
   ]) {
     yield [
       `refused: a field that is ${JSON.stringify(declared)}`,

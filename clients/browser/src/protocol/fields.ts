@@ -2,8 +2,11 @@
 
 import { read, real, refuse, text, word, type Read, type Reader } from "./strict.js";
 
+/** Absent where half the range is the middle. */
+const middle: Reader<number | null> = (value, at) => (value == null ? null : real(value, at));
+
 const KINDS = {
-  number: { kind: word("number"), low: real, high: real },
+  number: { kind: word("number"), low: real, high: real, middle },
   category: { kind: word("category"), values: [text] as const },
   flag: { kind: word("flag") },
 };
@@ -17,7 +20,10 @@ export type Fields = Record<string, Field>;
 export const field: Reader<Field> = (value, at) => {
   const kind = word("number", "category", "flag")((value as Partial<Field> | null)?.kind, at);
   const found = read(KINDS[kind], value, at) as Field;
-  if (found.kind === "number" && !(found.low < found.high)) refuse(at, "a number with low < high");
+  if (found.kind === "number") {
+    const { low, high, middle } = found;
+    if (!(low < (middle ?? high) && (middle ?? low) < high)) refuse(at, "a number with low < middle < high");
+  }
   if (found.kind === "category" && (found.values.length < 2 || new Set(found.values).size < found.values.length)) {
     refuse(at, "a category of different values");
   }

@@ -1,9 +1,9 @@
 /**
  * Raw fields become a vector in the unit ball.
  *
- * A number is mapped to [-1, 1], a flag to -1 or 1, a category to one coordinate per value, and a constant 1 comes first.
- * Each of these has length at most 1, so the whole divided by sqrt(1 + fields) has length at most 1. Fields are taken in
- * the order of their names.
+ * A number is mapped to [-1, 1] (its middle, if it has one, to 0), a flag to -1 or 1, a category to one coordinate per
+ * value, and a constant 1 comes first. Of a value that is not known (null) all are 0. Each of these has length at most 1,
+ * so the whole divided by sqrt(1 + fields) has length at most 1. Fields are taken in the order of their names.
  *
  * Where the actions have names the fields describe the person: action a has the person's vector in block a and zeros
  * elsewhere. Where there are candidates each brings its own fields.
@@ -14,8 +14,8 @@ import type { ByModel } from "../protocol/contract.js";
 import { BadInput } from "../protocol/errors.js";
 import type { Field, Fields } from "../protocol/fields.js";
 
-/** What an app knows, by the names of the fields. */
-export type RawFields = Record<string, number | boolean | string>;
+/** What an app knows, by the names of the fields; null where it does not. */
+export type RawFields = Record<string, number | boolean | string | null>;
 
 /** One row of features per action, from the person's fields or from each candidate's. */
 export function features({ actions, candidates, fields }: ByModel, raw: unknown): Vector[] {
@@ -37,13 +37,16 @@ export function encode(fields: Fields, raw: unknown): Vector {
 }
 
 function coordinates(name: string, field: Field, value: unknown): Vector {
+  if (value === null) return field.kind === "category" ? field.values.map(() => 0) : [0];
   if (field.kind === "flag" && typeof value === "boolean") return [value ? 1 : -1];
   if (field.kind === "category" && typeof value === "string") return field.values.map((one) => +(one === value));
   if (field.kind === "number" && Number.isFinite(value)) {
-    const { low, high } = field;
-    return [(2 * (clip(value as number, low, high) - low)) / (high - low) - 1];
+    const { low, high, middle } = field;
+    const number = clip(value as number, low, high);
+    if (middle === null) return [(2 * (number - low)) / (high - low) - 1];
+    return [(number - middle) / (number < middle ? middle - low : high - middle)];
   }
-  throw new BadInput(`field ${name} must be a ${field.kind}, got ${value}`);
+  throw new BadInput(`field ${name} must be a ${field.kind} or null, got ${value}`);
 }
 
 /** In the order of Python and of UTF-8; that of JavaScript differs where a sign takes two units. */

@@ -17,7 +17,17 @@ from sottovoce.lab.try_data.logs import given_propensities, overall_shares
 from sottovoce.protocol.contract import Contract, RewardTerms, contract_from
 from sottovoce.protocol.errors import ConfigurationError, UnknownName
 from sottovoce.protocol.fields import Field, Number
-from sottovoce.sim.tables import EXAMPLES, Answers, Columns, answers_of, columns_of, encoded, guessed_fields, numbers_of
+from sottovoce.sim.tables import (
+    EXAMPLES,
+    Answers,
+    Columns,
+    answers_of,
+    columns_of,
+    encoded,
+    guessed_fields,
+    numbers_of,
+    unknown,
+)
 from sottovoce.sim.worlds import World
 from sottovoce.sim.worlds.logged import Logged
 from sottovoce.sim.worlds.table import Table
@@ -27,8 +37,9 @@ MOST_ROWS = 100_000
 PATIENCE = 40
 """Rows that are drawn for one that counts, in units of the expected number: the chance to need more is e^-40."""
 RANGES = """\
-Ranges of number fields and words of categories were taken from the table. In a private deployment nobody sees a table
-first: they are declared before anybody answers (correct the task file)."""
+Ranges of number fields (where nine of ten values lie), their middles (the medians) and words of categories were taken
+from the table. In a private deployment nobody sees a table first: they are declared before anybody answers (correct the
+task file)."""
 
 
 class Asked(NamedTuple):
@@ -87,6 +98,8 @@ def question_of(asked: Asked) -> Question:
     contract = contract_from(contract_of(file))
     if not given and (same := sorted(columns.keys() - fields.keys() - used)):
         notes.append(f"The same in every row, so left out: {', '.join(same)}.")
+    if empty := _empty(fields, columns):
+        notes.append(f"Cells without a value count as not known: {', '.join(empty)}.")
     if len(answers.places) < rows:
         notes.append(f"Of {rows:,} rows {MOST_ROWS:,} were taken at random.")
     people = encoded(fields, columns)
@@ -133,6 +146,12 @@ def _thinned(columns: Columns) -> tuple[Columns, int]:
         return columns, rows
     chosen = np.sort(np.random.default_rng(0).choice(rows, MOST_ROWS, replace=False)).tolist()
     return {name: [cells[row] for row in chosen] for name, cells in columns.items()}, rows
+
+
+def _empty(fields: Mapping[str, Field], columns: Columns) -> list[str]:
+    """How many cells of each field have no value, where there are any."""
+    counts = {name: sum(map(unknown, columns[name])) for name in fields}
+    return [f"{count:,} of {len(columns[name]):,} in {name}" for name, count in counts.items() if count]
 
 
 def _reward(asked: Asked, columns: Columns) -> Reward:

@@ -45,8 +45,10 @@ def task_text(file: TaskFile, source: str, path: str) -> str:
 
 def _field(field: Field) -> Iterator[str]:
     match field:
-        case Number(low=low, high=high):
+        case Number(low=low, high=high, middle=middle):
             yield from ('kind = "number"', f"low = {low}", f"high = {high}")
+            if middle is not None:
+                yield f"middle = {middle}"
         case Category(values=values):
             yield from ('kind = "category"', f"values = {_list(values)}")
         case _:

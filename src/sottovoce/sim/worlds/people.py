@@ -1,8 +1,8 @@
 """People as an app meets them: raw fields in their declared ranges, encoded as on a device; for live contextual tasks.
 
-Numbers are uniform in their range, flags are fair, categories uniform. Where the actions have names the fields describe
-the person; else each of the candidates has its own. Rewards are those of another contextual world, whose theta is drawn
-with the declared radius as its length.
+Numbers are uniform in their range, or on each side of their middle, flags are fair, categories uniform. Where the
+actions have names the fields describe the person; else each of the candidates has its own. Rewards are those of another
+contextual world, whose theta is drawn with the declared radius as its length.
 
 This world is made from a contract and has no name in the registry: a study has no place for fields.
 """
@@ -81,8 +81,11 @@ def people_of(offers: ByModel) -> World:
 
 def _drawn(field: Field, key: Key, shape: tuple[int, ...]) -> jax.Array:
     match field:
-        case Number(low=low, high=high):
-            return low + (high - low) * jax.random.uniform(key, shape)
+        case Number(low=low, high=high, middle=middle):
+            share = jax.random.uniform(key, shape)
+            if middle is None:
+                return low + (high - low) * share
+            return middle + (2 * share - 1) * jnp.where(share < 0.5, middle - low, high - middle)
         case Category(values=words):
             return jax.random.randint(key, shape, 0, len(words))
         case Flag():
