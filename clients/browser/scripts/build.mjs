@@ -1,8 +1,8 @@
 /**
- * Builds dist/: `sottovoce.js` (ES module), `sottovoce.classic.js` (one script, global `sottovoce`), `delta.js` (the
- * mechanisms that add noise; it imports `sottovoce.js` and registers itself there), `delta.classic.js` (the same for the
- * global `sottovoce`), `openfeature.js` (a provider for OpenFeature's web SDK) and types/. And build/: every file by
- * itself, for tests. Fails where the device with the pure mechanisms is larger than promised.
+ * Builds dist/: `sottovoce.js` (ES module), `sottovoce.classic.js` (one script, global `sottovoce`), the parts
+ * (`delta.js`: the mechanisms that add noise; `learners.js`: what less usual learners need; `holdout.js`) and each as a
+ * classic script, `openfeature.js` (a provider for OpenFeature's web SDK) and types/. And build/: every file by itself,
+ * for tests. Fails where the device is larger than promised.
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -16,9 +16,14 @@ process.chdir(fileURLToPath(new URL("..", import.meta.url)));
 /** Bytes of the device with the pure mechanisms, gzipped; docs/browser.md says it. */
 const LARGEST = 14_050;
 
-/** What `delta.js` takes from the device's module, because there must be one of each. */
-const SHARED = /\/(accounting|mechanisms|errors|domains\/index)\.js$/;
-const NAMES = "BadInput, BrokenPromise, DOMAINS, MECHANISMS, WireError, WITH_DELTA";
+/** The parts that a page adds where its tasks need them: each imports the device and registers itself there. */
+const PARTS = ["delta", "holdout", "learners"];
+
+/** What a part takes from the device's module, because there must be one of each. */
+const SHARED = /\/(accounting|mechanisms|errors|extensions|links|offers|domains\/index|users\/index)\.js$/;
+const NAMES =
+  "BadInput, BrokenPromise, domainFrom, DOMAINS, EXTENSIONS, MEANS, mechanismFrom, MECHANISMS, MODELS, USERS, WireError, " +
+  "WITH_DELTA";
 const shared = (filter) => ({
   name: "shared",
   setup: ({ onResolve }) => onResolve({ filter }, () => ({ path: "./sottovoce.js", external: true })),
@@ -57,8 +62,10 @@ tsc();
 tsc("--emitDeclarationOnly", "--declaration", "--outDir", "dist/types");
 const bytes = await bundle("src/index.ts", "sottovoce.js", "esm");
 await bundle("src/index.ts", "sottovoce.classic.js", "iife", { globalName: "sottovoce" });
-await bundle("src/delta.ts", "delta.js", "esm", { plugins: [shared(SHARED)] });
-await bundle("src/delta.ts", "delta.classic.js", "iife", { plugins: [sharedGlobally] });
+for (const part of PARTS) {
+  await bundle(`src/${part}.ts`, `${part}.js`, "esm", { plugins: [shared(SHARED)] });
+  await bundle(`src/${part}.ts`, `${part}.classic.js`, "iife", { plugins: [sharedGlobally] });
+}
 await bundle("src/openfeature/provider.ts", "openfeature.js", "esm", {
   plugins: [shared(/^\.\.\/index\.js$/)],
   external: ["@openfeature/web-sdk"],

@@ -13,7 +13,7 @@ import type { Model } from "../protocol/offers.js";
 import type { Report } from "../protocol/wire.js";
 import { features } from "../users/fields.js";
 import type { Action } from "../users/index.js";
-import { purposeFor, type Terms } from "./terms.js";
+import { measuredBy, type Terms } from "./terms.js";
 
 /** What to show, and under which id to tell how it went. */
 export interface Decision {
@@ -81,7 +81,8 @@ export function messageOf(terms: Terms, model: Model | undefined, answered: Answ
   const points = offers.kind === "tickets" && offers.slopes ? (raw as Vector[]).length : 0;
   const units = observed(contract.reward, reward, points).map((one) => toUnit(contract.reward, one));
   const unit = points ? units : units[0]!;
-  if (purposeFor(terms, answered) !== "learning") return terms.measuring[gate]!.domain.embed(unit);
+  const measured = measuredBy(terms, answered);
+  if (measured) return measured.mechanisms[gate]!.domain.embed(unit);
   try {
     if (offers.kind === "tickets") return user.message(raw, [], raw, unit);
     if (model) return user.message(model, raw as Vector[], 0, unit);

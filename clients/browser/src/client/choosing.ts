@@ -9,7 +9,7 @@ import { refill } from "./network.js";
 import type { Given } from "./options.js";
 import { reportingOf, type Subject } from "./paying.js";
 import { left, takeOwn } from "./permits.js";
-import { purposeFor } from "./terms.js";
+import { measuredBy } from "./terms.js";
 import type { Held } from "./vault.js";
 
 /** An action; what was wrong, if anything; and what a report would be about. Without that there is nothing to report. */
@@ -30,18 +30,18 @@ export function byModel(core: Core, strict: boolean, fields: Given, baseline: nu
   if (bad) warn(bad);
   const chance = entropy.below(2 ** 53) / 2 ** 53;
   const apprentice = row.mode === "apprentice";
-  const own = terms.share && model && reportingOf(core) === "on" ? takeOwn(core) : undefined;
-  const purpose = purposeFor(terms, own);
-  const shown = apprentice || terms.share ? baselineOf(offers, baseline, context.length) : 0;
+  const own = terms.measuring && model && reportingOf(core) === "on" ? takeOwn(core) : undefined;
+  const measured = measuredBy(terms, own);
+  const shown = apprentice || terms.measuring ? baselineOf(offers, baseline, context.length) : 0;
   const action =
-    apprentice || purpose === "baseline"
+    apprentice || measured?.baseline
       ? shown
       : bad || !model
         ? Math.floor(chance * context.length)
         : terms.user.act(model, context, chance);
   if (!model) return [action, bad || NO_MODEL];
-  const raw = purpose === "learning" ? keptOf(model, context, action) : [];
-  return [action, bad, { model: kept!, raw, own, nothing: apprentice && purpose === "choice" }];
+  const raw = measured ? [] : keptOf(model, context, action);
+  return [action, bad, { model: kept!, raw, own, nothing: apprentice && measured?.baseline === false }];
 }
 
 /** The recommendation of a task that knows enough; the ticket's action; or without any, what was offered last. */

@@ -36,7 +36,7 @@ export function neededUntil({ terms }: Core, now: number): number {
 
 /** Does a tab need its own to choose? */
 export function owned({ terms }: Core): boolean {
-  return terms.contract.offers.kind === "tickets" || terms.share > 0;
+  return terms.contract.offers.kind === "tickets" || !!terms.measuring;
 }
 
 /** The oldest of this tab, which nobody else will use. */

@@ -4,7 +4,7 @@ import { privatise } from "../privacy/drawing.js";
 import { documentOf, messageOf } from "./answers.js";
 import type { Core } from "./core.js";
 import { modelOf } from "./network.js";
-import { purposeFor } from "./terms.js";
+import { measuredBy } from "./terms.js";
 import { settle, type Outgoing, type Tables } from "./vault.js";
 
 /** Draw the one report of a decision and forget its raw data; nothing if there is no such decision any more. */
@@ -15,7 +15,7 @@ export async function report(
   reward: unknown,
 ): Promise<{ row: Outgoing; late: boolean } | undefined> {
   const { terms, entropy, now, row } = core;
-  const { contract, mechanisms, measuring } = terms;
+  const { contract, mechanisms } = terms;
   const { joined } = row;
   const pending = await tables.get("decisions", id);
   if (pending?.joined !== joined) return undefined;
@@ -24,7 +24,7 @@ export async function report(
   const deadline = at + contract.reward.wait;
   const late = now() > deadline;
   const message = messageOf(terms, kept && modelOf(core, kept), pending, late ? undefined : reward);
-  const mechanism = (purposeFor(terms, pending) === "learning" ? mechanisms : measuring)[gate]!;
+  const mechanism = (measuredBy(terms, pending)?.mechanisms ?? mechanisms)[gate]!;
   const drawn = new Uint8Array(mechanisms[gate]!.reportSize); // also a shorter one is as long as the others
   drawn.set(privatise(mechanism, message, entropy, pending.coin));
   const due = deadline + entropy.below(1000 * contract.delay + 1) / 1000; // whenever the reward came

@@ -6,15 +6,15 @@
 import { fits } from "../privacy/accounting.js";
 import type { Mechanism } from "../privacy/base.js";
 import type { Vector } from "../privacy/domains/index.js";
-import { measuringOf, mechanismsOf } from "../privacy/mechanisms.js";
+import { mechanismsOf } from "../privacy/mechanisms.js";
 import type { Budget } from "../protocol/budget.js";
 import { contractFrom, DAY, digestOf, dimensionOf } from "../protocol/contract.js";
 import type { ByTicket, Contract } from "../protocol/contract.js";
 import { ContractRefused, WireError } from "../protocol/errors.js";
-import { holdoutOf, purposeOf, type Purpose } from "../protocol/holdout.js";
-import { MODELS } from "../protocol/offers.js";
+import { lookUp } from "../protocol/registry.js";
 import { array, read } from "../protocol/strict.js";
 import { userOf, type Action, type LocalUser } from "../users/index.js";
+import { EXTENSIONS, type Measured, type Measuring } from "./extensions.js";
 import { budgetsOf, type Limits } from "./ledger.js";
 
 const YEAR = 366 * DAY;
@@ -29,10 +29,8 @@ export interface Terms {
   /** The one that this device answers through. */
   readonly gate: number;
   readonly mechanism: Mechanism;
-  /** Of the decisions, those that measure the baseline; 0 where nothing is held out. */
-  readonly share: number;
-  /** One per gate for reports that measure, each verified; none where nothing is held out. */
-  readonly measuring: readonly Mechanism[];
+  /** Which decisions measure; nothing where nothing is held out. */
+  readonly measuring: Measuring | undefined;
 }
 
 /** The terms on which this device answers the contract of this task, or `ContractRefused`. */
@@ -51,17 +49,18 @@ export async function accept(body: Uint8Array, task: string, limits: Limits, eps
     if (![ofAll, ofWindow].every((limit) => fits(mechanism.cost(), limit))) {
       throw new WireError("one report exceeds a limit");
     }
-    const share = holdoutOf(contract)?.share ?? 0;
-    const measuring = measuringOf(contract, mechanisms);
-    return { contract, digest: await digestOf(body), user, mechanisms, gate, mechanism, share, measuring };
+    const measuring = Object.keys(contract.extensions)
+      .map((name) => lookUp("extension", name, EXTENSIONS, "holdout")(contract, mechanisms))
+      .find(Boolean);
+    return { contract, digest: await digestOf(body), user, mechanisms, gate, mechanism, measuring };
   } catch (error) {
     throw new ContractRefused(`task "${task}" cannot be answered: ${(error as Error).message}`, { cause: error });
   }
 }
 
-/** What the report with this permit is for. */
-export function purposeFor({ share }: Terms, permit: { coin: Uint8Array } | undefined): Purpose {
-  return share && permit ? purposeOf(permit.coin, share) : "learning";
+/** What the decision with this permit measures; nothing where it teaches. */
+export function measuredBy({ measuring }: Terms, permit: { coin: Uint8Array } | undefined): Measured | undefined {
+  return permit && measuring?.(permit.coin);
 }
 
 /** Is the last day of this task over, in UTC? */
@@ -70,12 +69,11 @@ export function expired(contract: Contract, now: number): boolean {
 }
 
 /** What every honest contract has; a server that sends something else is not followed. */
-function check({ offers, domain, reward, delay, limit, gates, extensions }: Contract): void {
+function check({ offers, domain, reward, delay, limit, gates }: Contract): void {
   const rules: Record<string, boolean> = {
     offers:
       offers.kind === "model"
-        ? Object.hasOwn(MODELS, offers.model) &&
-          Object.keys(offers.fields).length > 0 &&
+        ? Object.keys(offers.fields).length > 0 &&
           offers.actions.length > 0 !== offers.candidates > 0 &&
           dimensionOf(offers) === domain["dimension"]
         : offers.actions.length > 0 !== offers.dimension > 0 && !(offers.actions.length && offers.slopes),
@@ -84,9 +82,6 @@ function check({ offers, domain, reward, delay, limit, gates, extensions }: Cont
     wait: [reward.wait, delay].every((wait) => 0 <= wait && wait < YEAR),
     window: limit.window_days >= 1,
     gates: gates.length > 0,
-    extensions: Object.entries(extensions).every(
-      ([name, value]) => name === "holdout" || (name === "admission" && value === "signed"),
-    ),
   };
   for (const rule in rules) if (!rules[rule]) throw new WireError(`its ${rule} cannot be`);
 }

@@ -39,10 +39,11 @@ export interface DirectedModel {
 
 export type Model = LinearModel | GeneralizedModel | DirectedModel;
 
-/** The parts of each kind of model; a number of axes stands behind those that are not single numbers. */
+/**
+ * The parts of each kind of model; a number of axes stands behind those that are not single numbers. `learners.js` adds
+ * those that it brings.
+ */
 export const MODELS: Record<string, string> = {
-  linear: "theta1 precision2 width explore",
-  generalized: "theta1 precision2 width explore anchor1",
   directed: "theta1 explore anchor1 clip by_anchor base contrast",
 };
 
@@ -54,7 +55,7 @@ export async function versionOf(body: Uint8Array): Promise<string> {
 /** The arrays of a model of this kind, if they have the shapes of its task. */
 export function modelFrom(body: Uint8Array, kind: string, dimension: number): Model {
   const parts: Record<string, Reader<unknown>> = { kind: word(kind) };
-  for (const part of lookUp("model", kind, MODELS).split(" ")) {
+  for (const part of lookUp("model", kind, MODELS, "learners").split(" ")) {
     const [, name, axes] = /(\D+)(\d?)/.exec(part)!;
     parts[name!] = array(...Array<number>(Number(axes)).fill(dimension));
   }
