@@ -38,6 +38,21 @@ const sharedGlobally = {
   },
 };
 
+/**
+ * Names of our own that get short ones: what only code of ours reads, in memory. Not here: what is on the wire, in the
+ * database, in docs/browser.md or in the language.
+ */
+const INTERNAL =
+  "account act affords after alone arrive ask budget coinSize deltaOf draw embed enter epsilonOf kept last lastOffer late " +
+  "leave living measured measuring mechanisms nothing outgoing own remove reportSize row size tabs tell terms transact " +
+  "user vault verify wanted";
+/** The short names are the same in every file, because parts and device call each other. */
+const properties = {
+  regex: new RegExp(`^(${INTERNAL.replaceAll(" ", "|")})$`),
+  builtins: true,
+  cache: { props: new Map() },
+};
+
 function tsc(...options) {
   execFileSync("node_modules/.bin/tsc", options, { stdio: "inherit" });
 }
@@ -45,9 +60,9 @@ function tsc(...options) {
 async function bundle(entry, name, format, options = {}) {
   const file = `dist/${name}`;
   await build({ entryPoints: [entry], outfile: file, bundle: true, format, target: "es2022", ...options });
-  const module = format === "esm";
   const small = await minify(readFileSync(file, "utf8"), {
-    module,
+    module: format === "esm",
+    mangle: { properties },
     ecma: 2020,
     compress: { passes: 6, unsafe_arrows: true, hoist_funs: true, pure_getters: true, sequences: false, inline: 1 },
   });
