@@ -21,21 +21,29 @@ const PARTS = ["delta", "holdout", "learners"];
 
 /** What a part takes from the device's module, because there must be one of each. */
 const SHARED = /\/(accounting|mechanisms|errors|extensions|links|offers|domains\/index|users\/index)\.js$/;
-const NAMES =
-  "BadInput, BrokenPromise, domainFrom, DOMAINS, EXTENSIONS, MEANS, mechanismFrom, MECHANISMS, MODELS, USERS, WireError, " +
-  "WITH_DELTA";
-const shared = (filter) => ({
-  name: "shared",
-  setup: ({ onResolve }) => onResolve({ filter }, () => ({ path: "./sottovoce.js", external: true })),
+const PUBLIC = "BadInput, BrokenPromise, MECHANISMS, shared, WireError";
+const SHARING = "domainFrom, DOMAINS, EXTENSIONS, MEANS, mechanismFrom, MODELS, must, USERS, WITH_DELTA";
+
+/** Takes it from the module, or from the global name of the classic script. */
+const sharing = (format) => ({
+  name: "sharing",
+  setup({ onResolve, onLoad }) {
+    const taken =
+      format === "esm"
+        ? `import { ${PUBLIC} } from "./sottovoce.js";\nexport { ${PUBLIC} };`
+        : `export const { ${PUBLIC} } = sottovoce;`;
+    onResolve({ filter: SHARED }, () => ({ path: "sottovoce", namespace: "shared" }));
+    onLoad({ filter: /./, namespace: "shared" }, () => ({
+      contents: `${taken}\nexport const { ${SHARING} } = shared;`,
+    }));
+  },
 });
 
-/** The same, from the global name of the classic script. */
-const sharedGlobally = {
-  name: "shared globally",
-  setup({ onResolve, onLoad }) {
-    onResolve({ filter: SHARED }, () => ({ path: "sottovoce", namespace: "global" }));
-    onLoad({ filter: /./, namespace: "global" }, () => ({ contents: `export const { ${NAMES} } = sottovoce;` }));
-  },
+/** For what takes from the module only what every app may. */
+const asIs = {
+  name: "as it is",
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /^\.\.\/index\.js$/ }, () => ({ path: "./sottovoce.js", external: true })),
 };
 
 /**
@@ -44,14 +52,36 @@ const sharedGlobally = {
  */
 const INTERNAL =
   "account act affords after alone arrive ask budget coinSize deltaOf draw embed enter epsilonOf kept last lastOffer late " +
-  "leave living measured measuring mechanisms nothing outgoing own remove reportSize row size tabs tell terms transact " +
-  "user vault verify wanted";
+  "leave living measured measuring mechanisms nothing outgoing own remove reportSize row tabs tell terms transact " +
+  "user vault verify wanted " +
+  SHARING.replaceAll(",", "");
 /** The short names are the same in every file, because parts and device call each other. */
 const properties = {
   regex: new RegExp(`^(${INTERNAL.replaceAll(" ", "|")})$`),
   builtins: true,
   cache: { props: new Map() },
 };
+
+/**
+ * Short names of variables. Those of the outermost scope leave the first letters free: so the parameters of most functions
+ * have the same names, and gzip finds more that it has seen before.
+ */
+const LETTERS = "tneoraiscludfhwmpgybvkxMAOjSPNqzIBUEDCTRFJLVWHKQGXYZ";
+const FREE = 6;
+function variables() {
+  let [outermost, last] = [true, -1]; // terser names the outermost scope first, and counts from 0 in every scope
+  return {
+    get(number) {
+      outermost &&= number > last;
+      last = number;
+      let name = "";
+      for (let rest = number + (outermost ? FREE : 0); rest >= 0; rest = Math.floor(rest / LETTERS.length) - 1) {
+        name += LETTERS[rest % LETTERS.length];
+      }
+      return name;
+    },
+  };
+}
 
 function tsc(...options) {
   execFileSync("node_modules/.bin/tsc", options, { stdio: "inherit" });
@@ -62,7 +92,7 @@ async function bundle(entry, name, format, options = {}) {
   await build({ entryPoints: [entry], outfile: file, bundle: true, format, target: "es2022", ...options });
   const small = await minify(readFileSync(file, "utf8"), {
     module: format === "esm",
-    mangle: { properties },
+    mangle: { properties, nth_identifier: variables() },
     ecma: 2020,
     compress: { passes: 6, unsafe_arrows: true, hoist_funs: true, pure_getters: true, sequences: false, inline: 1 },
   });
@@ -77,12 +107,13 @@ tsc();
 tsc("--emitDeclarationOnly", "--declaration", "--outDir", "dist/types");
 const bytes = await bundle("src/index.ts", "sottovoce.js", "esm");
 await bundle("src/index.ts", "sottovoce.classic.js", "iife", { globalName: "sottovoce" });
+const external = ["./sottovoce.js"];
 for (const part of PARTS) {
-  await bundle(`src/${part}.ts`, `${part}.js`, "esm", { plugins: [shared(SHARED)] });
-  await bundle(`src/${part}.ts`, `${part}.classic.js`, "iife", { plugins: [sharedGlobally] });
+  await bundle(`src/${part}.ts`, `${part}.js`, "esm", { plugins: [sharing("esm")], external });
+  await bundle(`src/${part}.ts`, `${part}.classic.js`, "iife", { plugins: [sharing("iife")] });
 }
 await bundle("src/openfeature/provider.ts", "openfeature.js", "esm", {
-  plugins: [shared(/^\.\.\/index\.js$/)],
+  plugins: [asIs],
   external: ["@openfeature/web-sdk"],
 });
 if (bytes > LARGEST) throw new Error(`sottovoce.js has ${bytes} bytes gzipped; at most ${LARGEST} are promised`);

@@ -13,11 +13,6 @@ export type { Contract } from "./protocol/contract.js";
 export type { RawFields } from "./users/fields.js";
 export * from "./protocol/errors.js";
 
-/** What `delta.js`, `holdout.js` and `learners.js` add to, or take from here because there must be one of each. */
-export { EXTENSIONS } from "./client/extensions.js";
-export { WITH_DELTA } from "./privacy/accounting.js";
-export { domainFrom, DOMAINS } from "./privacy/domains/index.js";
-export { mechanismFrom, MECHANISMS } from "./privacy/mechanisms.js";
-export { MEANS } from "./protocol/links.js";
-export { MODELS } from "./protocol/offers.js";
-export { USERS } from "./users/index.js";
+/** What the parts need of the device; no app does. */
+export { MECHANISMS } from "./privacy/mechanisms.js";
+export { shared } from "./shared.js";

@@ -8,7 +8,7 @@
 import type { Vector } from "../privacy/domains/index.js";
 import { toText } from "../protocol/codec.js";
 import { dimensionOf, toUnit, type ByModel, type Contract, type RewardTerms } from "../protocol/contract.js";
-import { BadInput, ConfigurationError } from "../protocol/errors.js";
+import { BadInput, ConfigurationError, must } from "../protocol/errors.js";
 import type { Model } from "../protocol/offers.js";
 import type { Report } from "../protocol/wire.js";
 import { features } from "../users/fields.js";
@@ -59,8 +59,9 @@ export function keptOf(model: Model, context: Vector[], action: number): Vector[
 /** The app's own choice among so many actions, by its number or its name. */
 export function baselineOf(offers: ByModel, baseline: number | string, number: number): number {
   const index = typeof baseline === "string" ? offers.actions.indexOf(baseline) : baseline;
-  if (Number.isInteger(index) && 0 <= index && index < number) return index;
-  throw new ConfigurationError(`the baseline must be one of ${number} actions, got ${baseline}`);
+  const fits = Number.isInteger(index) && 0 <= index && index < number;
+  must(fits, ConfigurationError, `one of ${number} actions as the baseline`, baseline);
+  return index;
 }
 
 /** The name of an action, or of several; empty where actions have none. */

@@ -23,7 +23,7 @@
 import { SYSTEM } from "../privacy/entropy.js";
 import { toText } from "../protocol/codec.js";
 import { NAME, type Contract } from "../protocol/contract.js";
-import { ConfigurationError } from "../protocol/errors.js";
+import { ConfigurationError, must } from "../protocol/errors.js";
 import { nameOf, type Decision } from "./answers.js";
 import { byModel, byTicket, nextTicket, type Made } from "./choosing.js";
 import { set, warn, type Core } from "./core.js";
@@ -66,32 +66,27 @@ export class Device extends EventTarget {
 
   /** Join a task, or go on with it. Raises where its contract is refused, or was never seen and cannot be had. */
   static async open(server: string, task: string, options: Options = {}): Promise<Device> {
-    if (!NAME.test(task)) {
-      throw new ConfigurationError(`a task's id has the form ${NAME}, got "${task}"`);
-    }
+    must(NAME.test(task), ConfigurationError, `a task as in ${NAME}`, task);
     server = server.replace(/\/+$/, "");
     const { storage = "sottovoce", entropy = SYSTEM, now = () => Date.now() / 1000, admission, epsilon } = options;
     const limits = limitsOf(options.limits);
     const ask = asking(options.fetch ?? ((...given) => fetch(...given)), server, task);
     const joined = `${server} ${task}`;
     let device: Device | undefined;
-    const { vault, tabs } = await share(storage, joined, () => device && catchUp(device.#core).catch(warn));
+    const vault = await share(storage, joined, () => device && catchUp(device.#core).catch(warn));
     try {
       const [terms, row] = await join(vault, ask, joined, task, limits, epsilon, now());
       const { limit, extensions, offers } = terms.contract;
-      if (!admission && "admission" in extensions) {
-        throw new ConfigurationError(`task "${task}" needs the option admission`);
-      }
+      must(admission ?? !("admission" in extensions), ConfigurationError, "the option admission", admission);
       const account = accountOf(limits, limit);
       const wanted = offers.kind === "model" ? AHEAD : 0;
       const opened = new Device(
-        { terms, account, ask, entropy, admission, now, vault, tabs, row, wanted, outgoing: [], own: [], last: 0 },
+        { terms, account, ask, entropy, admission, now, vault, row, wanted, outgoing: [], own: [], last: 0 },
         options.strict,
       );
       await opened.#arrive();
       return (device = opened);
     } catch (error) {
-      tabs?.close();
       vault?.close();
       throw error;
     }
@@ -154,10 +149,10 @@ export class Device extends EventTarget {
   }
 
   async #record(made: Omit<Decision, "reported">, at: number, subject: Subject | undefined): Promise<Decision> {
-    const { vault, tabs } = this.#core;
+    const { vault } = this.#core;
     let reason = vault ? "" : "no storage or no Web Locks (they need https)";
     try {
-      const tab = await tabs?.id();
+      const tab = await vault?.id();
       if (vault && subject)
         reason = await vault.transact((tables) => promise(this.#core, tables, made.id, at, tab!, subject));
     } catch (error) {
@@ -258,14 +253,13 @@ export class Device extends EventTarget {
   close(): void {
     this.stop();
     this.#listening.abort();
-    this.#core.tabs?.close();
     this.#core.vault?.close();
   }
 
   /** A page is shown: see what other pages have left, and what is new. */
   async #arrive(): Promise<void> {
     const core = this.#core;
-    const { tabs } = core;
+    const { vault } = core;
     await this.#alone("in", async () => {
       await catchUp(core);
       if (core.row.changed) await set(core, { askAgain: 0 }); // it may be the old one again
@@ -280,14 +274,14 @@ export class Device extends EventTarget {
     on("visibilitychange", () => document.hidden && leave(core));
     on("pagehide", () => {
       leave(core);
-      tabs?.leave();
+      vault?.leave();
       core.own = []; // the others may have them
     });
-    on("pageshow", (event) => (event as PageTransitionEvent).persisted && tabs?.arrive());
+    on("pageshow", (event) => (event as PageTransitionEvent).persisted && vault?.arrive());
   }
 
   #alone<T>(what: string, work: () => Promise<T>): Promise<T> {
-    return this.#core.tabs?.alone(what, work) ?? work();
+    return this.#core.vault?.alone(what, work) ?? work();
   }
 }
 

@@ -23,19 +23,18 @@ const NEW: Omit<Joined, "joined" | "contract"> = {
   until: 0,
 };
 
-/** What tabs share; nothing where the browser does not allow it. */
-export async function share(
-  storage: string,
-  joined: string,
-  heard: () => void,
-): Promise<{ vault?: Vault; tabs?: Tabs }> {
+/** What tabs share: what is kept, and each other. */
+export type Shared = Vault & Tabs;
+
+/** Nothing where the browser does not allow it. */
+export async function share(storage: string, joined: string, heard: () => void): Promise<Shared | undefined> {
   let vault: Vault | undefined;
   try {
     vault = await openVault(storage, joined);
-    return { vault, tabs: await openTabs(`${storage} ${joined} `, heard) };
+    return { ...vault, ...(await openTabs(`${storage} ${joined} `, heard, vault.close)) };
   } catch {
     vault?.close();
-    return {};
+    return undefined;
   }
 }
 

@@ -8,7 +8,7 @@
  */
 
 import { fromText, toText } from "../protocol/codec.js";
-import { WireError } from "../protocol/errors.js";
+import { must, WireError } from "../protocol/errors.js";
 import { coinOf, commitmentOf, NONCE_BYTES } from "../protocol/permits.js";
 import { problemFrom } from "../protocol/problems.js";
 import {
@@ -47,9 +47,9 @@ export function takeOwn(core: Core): Held | undefined {
 
 /** How many can be used by a decision that is made now. Where a tab needs its own, those that no other has become its. */
 export async function left(core: Core): Promise<number> {
-  const { vault, tabs } = core;
-  if (!vault || !tabs) return core.own.length;
-  const [tab, living] = [await tabs.id(), await tabs.living()];
+  const { vault } = core;
+  if (!vault) return core.own.length;
+  const [tab, living] = [await vault.id(), await vault.living()];
   return vault.transact(async (tables) => {
     const held = await valid(tables, neededUntil(core, core.now()));
     if (!owned(core)) return held.length;
@@ -105,11 +105,11 @@ async function keep(
   changes: Partial<Joined>,
 ): Promise<void> {
   const { joined } = core.row;
-  const tab = (await core.tabs?.id()) ?? "";
+  const tab = (await core.vault?.id()) ?? "";
   const held: Held[] = [];
   for (const [i, one] of found.slice(0, nonces.length).entries()) {
     const { length } = one.permit;
-    if (length > LONGEST) throw new WireError(`a permit of ${length} characters`);
+    must(length <= LONGEST, WireError, `a permit of up to ${LONGEST} characters`, length);
     const coin = await coinOf(fromText(one.permit), nonces[i]!);
     held.push({ ...one, joined, nonce: toText(nonces[i]!), coin, tab });
   }

@@ -2,7 +2,7 @@
 
 import type { Budget } from "../protocol/budget.js";
 import type { Contract } from "../protocol/contract.js";
-import { BrokenPromise } from "../protocol/errors.js";
+import { BrokenPromise, must } from "../protocol/errors.js";
 import { lookUp } from "../protocol/registry.js";
 import type { Build, Mechanism } from "./base.js";
 import { domainFrom, type Domain } from "./domains/index.js";
@@ -18,9 +18,7 @@ const LARGEST_EPSILON = 12;
 /** Raise `BrokenPromise` unless the mechanism's own numbers keep its budget. */
 export function verify(mechanism: Mechanism): void {
   const { epsilon } = mechanism.budget;
-  if (!(epsilon > 0 && epsilon <= LARGEST_EPSILON)) {
-    throw new BrokenPromise(`epsilon must be between 0 and ${LARGEST_EPSILON}, got ${epsilon}`);
-  }
+  must(epsilon > 0 && epsilon <= LARGEST_EPSILON, BrokenPromise, `epsilon between 0 and ${LARGEST_EPSILON}`, epsilon);
   mechanism.verify();
 }
 

@@ -1,6 +1,7 @@
 /** Fields: what an app knows of a person or of a candidate, as a task declares them. */
 
-import { read, real, refuse, text, word, type Read, type Reader } from "./strict.js";
+import { must, WireError } from "./errors.js";
+import { read, real, text, word, type Read, type Reader } from "./strict.js";
 
 const KINDS = {
   number: { kind: word("number"), low: real, high: real },
@@ -17,10 +18,11 @@ export type Fields = Record<string, Field>;
 export const field: Reader<Field> = (value, at) => {
   const kind = word("number", "category", "flag")((value as Partial<Field> | null)?.kind, at);
   const found = read(KINDS[kind], value, at) as Field;
-  if (found.kind === "number" && !(found.low < found.high)) refuse(at, "a number with low < high");
-  if (found.kind === "category" && (found.values.length < 2 || new Set(found.values).size < found.values.length)) {
-    refuse(at, "a category of different values");
-  }
+  const fits =
+    found.kind === "category"
+      ? found.values.length > 1 && new Set(found.values).size === found.values.length
+      : found.kind === "flag" || found.low < found.high;
+  must(fits, WireError, `low < high or different values in ${at}`, JSON.stringify(found));
   return found;
 };
 

@@ -1,7 +1,8 @@
 /** Links: how the mean reward follows from <x, theta>. */
 
+import { must, WireError } from "./errors.js";
 import { lookUp } from "./registry.js";
-import { maybe, read, real, refuse, text, type Read } from "./strict.js";
+import { maybe, read, real, text, type Read } from "./strict.js";
 
 /** The expected reward where <x, theta> is z. `learners.js` adds those that it brings. */
 export const MEANS: Record<string, (z: number) => number> = {
@@ -16,7 +17,9 @@ const declared = { name: text, radius: maybe(real, 1), maximum: maybe(real, 6) }
 export function link(value: unknown, at: string): Link {
   const found = read(declared, value, at);
   lookUp("link", found.name, MEANS, "learners");
-  return found.radius > 0 && found.maximum > 0 ? found : refuse(at, "of a positive radius and maximum");
+  const { radius, maximum } = found;
+  must(radius > 0 && maximum > 0, WireError, `a positive radius and maximum in ${at}`, [radius, maximum]);
+  return found;
 }
 
 export type Link = Read<typeof declared>;

@@ -1,8 +1,7 @@
 /** Models: the offers that are the same for everyone, so that they can be cached and the action never travels. */
 
-import { toHex } from "./codec.js";
+import { digestOf } from "./contract.js";
 import { lookUp } from "./registry.js";
-import { sha256 } from "./sha256.js";
 import { array, decoded, word, type Reader } from "./strict.js";
 
 type Vector = number[];
@@ -49,7 +48,7 @@ export const MODELS: Record<string, string> = {
 
 /** The name of a model: a server cannot give one person's model a name of its own. */
 export async function versionOf(body: Uint8Array): Promise<string> {
-  return toHex(await sha256(body)).slice(0, 32);
+  return (await digestOf(body)).slice(0, 32);
 }
 
 /** The arrays of a model of this kind, if they have the shapes of its task. */

@@ -1,7 +1,7 @@
 /** The device half, the only place with raw data. */
 
 import type { Domain, Vector } from "../privacy/domains/index.js";
-import { ConfigurationError } from "../protocol/errors.js";
+import { ConfigurationError, must } from "../protocol/errors.js";
 import type { Link } from "../protocol/links.js";
 import type { Model } from "../protocol/offers.js";
 import { lookUp } from "../protocol/registry.js";
@@ -28,6 +28,6 @@ export const USERS: Record<string, (domain: Domain, link: Link) => LocalUser> = 
 /** The user of this kind, with messages of this domain. */
 export function userOf(kind: string, domain: Domain, link: Link | null): LocalUser {
   const user = lookUp("user", kind, USERS, "learners");
-  if (user.length !== (link ? 2 : 1)) throw new ConfigurationError(`${kind} users have ${link ? "no" : "a"} link`);
+  must(user.length === (link ? 2 : 1), ConfigurationError, user.length > 1 ? "a link" : "no link", link?.name);
   return user(domain, link!);
 }

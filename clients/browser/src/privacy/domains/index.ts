@@ -1,6 +1,6 @@
 /** What a message may be. No mechanism takes a sensitivity as an argument: it asks the domain it was calibrated for. */
 
-import { ConfigurationError } from "../../protocol/errors.js";
+import { ConfigurationError, must } from "../../protocol/errors.js";
 import { lookUp } from "../../protocol/registry.js";
 import { anything, maybe, read, real, whole, type Reader } from "../../protocol/strict.js";
 import type { Domain, Shape } from "./base.js";
@@ -23,9 +23,8 @@ export function domainFrom(given: Record<string, unknown>): Domain {
   const [domain, readers] = lookUp("domain", kind, DOMAINS, "learners");
   const { kind: _, ...found } = read({ kind: anything, ...readers }, given, kind);
   const numbers = Object.values(found) as Four;
-  if (kind === "interval" ? numbers[0] < numbers[1] : numbers.every((number) => number > 0)) {
-    const [size, radius, embed] = domain(...numbers);
-    return { kind, numbers, size, radius, embed };
-  }
-  throw new ConfigurationError(`there is no ${kind} of ${numbers}`);
+  const fits = kind === "interval" ? numbers[0] < numbers[1] : numbers.every((number) => number > 0);
+  must(fits, ConfigurationError, `${kind === "interval" ? "low < high" : "positive numbers"} of ${kind}`, numbers);
+  const [size, radius, embed] = domain(...numbers);
+  return { kind, numbers, size, radius, embed };
 }
