@@ -11,7 +11,17 @@ export type { Entry } from "./client/vault.js";
 export type { Entropy } from "./privacy/entropy.js";
 export type { Contract } from "./protocol/contract.js";
 export type { RawFields } from "./users/fields.js";
-export * from "./protocol/errors.js";
+export {
+  BadInput,
+  BrokenPromise,
+  ConfigurationError,
+  ContractChanged,
+  ContractRefused,
+  PrivacyError,
+  SottovoceError,
+  Unreachable,
+  WireError,
+} from "./protocol/errors.js";
 
 /** What the parts need of the device; no app does. */
 export { MECHANISMS } from "./privacy/mechanisms.js";

@@ -76,21 +76,21 @@ export function nameOf({ actions }: { actions: string[] }, action: Action): stri
 
 /** What is made private. `model` is the one that was chosen by, unless it was thrown away meanwhile. */
 export function messageOf(terms: Terms, model: Model | undefined, answered: Answered, reward: unknown): Vector {
-  const { contract, user, mechanism } = terms;
-  const { raw, gate } = answered;
-  const { offers } = contract;
+  const { user } = terms;
+  const { raw } = answered;
+  const { offers, reward: rewardTerms } = terms.contract;
   const points = offers.kind === "tickets" && offers.slopes ? (raw as Vector[]).length : 0;
-  const units = observed(contract.reward, reward, points).map((one) => toUnit(contract.reward, one));
+  const units = observed(rewardTerms, reward, points).map((one) => toUnit(rewardTerms, one));
   const unit = points ? units : units[0]!;
   const measured = measuredBy(terms, answered);
-  if (measured) return measured.mechanisms[gate]!.domain.embed(unit);
+  if (measured) return measured.mechanisms[answered.gate]!.domain.embed(unit);
   try {
     if (offers.kind === "tickets") return user.message(raw, [], raw, unit);
     if (model) return user.message(model, raw as Vector[], 0, unit);
   } catch (error) {
     if (!(error instanceof BadInput)) throw error;
   }
-  return Array<number>(mechanism.domain.size).fill(0);
+  return Array<number>(terms.mechanism.domain.size).fill(0);
 }
 
 /** The reward, or one per point where several were tried; the default where it is no number. */

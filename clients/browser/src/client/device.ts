@@ -56,9 +56,8 @@ export class Device extends EventTarget {
   private constructor(core: Omit<Core, "changed">, strict = false) {
     super();
     const news = (before: Joined) => {
-      const { row } = this.#core;
-      if (stateOf(before) !== stateOf(row)) this.dispatchEvent(new Event("state"));
-      if (before.newest !== row.newest) this.dispatchEvent(new Event("model"));
+      if (stateOf(before) !== stateOf(this.#core.row)) this.dispatchEvent(new Event("state"));
+      if (before.newest !== this.#core.row.newest) this.dispatchEvent(new Event("model"));
     };
     this.#core = { ...core, changed: news };
     this.#strict = strict;
@@ -66,7 +65,7 @@ export class Device extends EventTarget {
 
   /** Join a task, or go on with it. Raises where its contract is refused, or was never seen and cannot be had. */
   static async open(server: string, task: string, options: Options = {}): Promise<Device> {
-    must(NAME.test(task), ConfigurationError, `a task as in ${NAME}`, task);
+    must(NAME.test(task), ConfigurationError, `a task's id as in ${NAME}`, task);
     server = server.replace(/\/+$/, "");
     const { storage = "sottovoce", entropy = SYSTEM, now = () => Date.now() / 1000, admission, epsilon } = options;
     const limits = limitsOf(options.limits);
@@ -77,7 +76,9 @@ export class Device extends EventTarget {
     try {
       const [terms, row] = await join(vault, ask, joined, task, limits, epsilon, now());
       const { limit, extensions, offers } = terms.contract;
-      must(admission ?? !("admission" in extensions), ConfigurationError, "the option admission", admission);
+      if (!admission && "admission" in extensions) {
+        throw new ConfigurationError(`task "${task}" needs the option admission`);
+      }
       const account = accountOf(limits, limit);
       const wanted = offers.kind === "model" ? AHEAD : 0;
       const opened = new Device(
@@ -122,9 +123,8 @@ export class Device extends EventTarget {
   /** The same without waiting, from what this tab has in memory; see `prefetch`. */
   chooseNow(fields?: Given, { baseline = 0 }: Chosen = {}): Choice {
     const core = this.#core;
-    const { kind } = this.contract.offers;
     return this.#chosen(
-      kind === "model" ? byModel(core, this.#strict, fields, baseline) : byTicket(core, takeOwn(core)),
+      this.contract.offers.kind === "model" ? byModel(core, this.#strict, fields, baseline) : byTicket(core, takeOwn(core)),
     );
   }
 
@@ -259,7 +259,6 @@ export class Device extends EventTarget {
   /** A page is shown: see what other pages have left, and what is new. */
   async #arrive(): Promise<void> {
     const core = this.#core;
-    const { vault } = core;
     await this.#alone("in", async () => {
       await catchUp(core);
       if (core.row.changed) await set(core, { askAgain: 0 }); // it may be the old one again
@@ -274,10 +273,10 @@ export class Device extends EventTarget {
     on("visibilitychange", () => document.hidden && leave(core));
     on("pagehide", () => {
       leave(core);
-      vault?.leave();
+      core.vault?.leave();
       core.own = []; // the others may have them
     });
-    on("pageshow", (event) => (event as PageTransitionEvent).persisted && vault?.arrive());
+    on("pageshow", (event) => (event as PageTransitionEvent).persisted && core.vault?.arrive());
   }
 
   #alone<T>(what: string, work: () => Promise<T>): Promise<T> {

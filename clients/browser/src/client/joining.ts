@@ -1,6 +1,6 @@
 /** How a task is joined: from then on it is this contract or none. */
 
-import { ConfigurationError, ContractChanged, ContractRefused, Unreachable } from "../protocol/errors.js";
+import { ConfigurationError, ContractChanged, ContractRefused, must, Unreachable } from "../protocol/errors.js";
 import { digestOf } from "../protocol/contract.js";
 import type { Ask } from "./http.js";
 import type { Limits } from "./ledger.js";
@@ -73,8 +73,8 @@ async function served(ask: Ask, task: string): Promise<Uint8Array> {
   const { status, body } = await ask("/contract").catch((error: Error) => {
     throw new Unreachable(`${words}: ${error.message}; does the task file name this page's origin?`);
   });
-  if (status === 404) throw new ConfigurationError(`${words}: no such task`);
-  if (status !== 200) throw new Unreachable(`${words}: status ${status}`);
-  if (body.length > LARGEST_CONTRACT) throw new ContractRefused(`${words}: ${body.length} bytes`);
+  must(status !== 404, ConfigurationError, "the id of a task", task);
+  must(status === 200, Unreachable, `status 200: ${words}`, status);
+  must(body.length <= LARGEST_CONTRACT, ContractRefused, `a contract of up to ${LARGEST_CONTRACT} bytes`, body.length);
   return body;
 }

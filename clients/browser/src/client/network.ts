@@ -29,11 +29,10 @@ const LARGEST_PROBLEM = 2 ** 16;
 
 /** Read what other tabs have changed. */
 export async function catchUp(core: Core): Promise<void> {
-  const { joined } = core.row;
   await core.vault?.transact(async (tables) => {
-    const row = await tables.get("tasks", joined);
+    const row = await tables.get("tasks", core.row.joined);
     if (!row) return;
-    const kept = row.newest !== core.kept?.version && (await tables.get("models", [joined, row.newest]));
+    const kept = row.newest !== core.kept?.version && (await tables.get("models", [row.joined, row.newest]));
     if (kept) know(core, kept);
     core.outgoing = await tables.of("outbox");
     see(core, row);
@@ -109,8 +108,7 @@ export async function refill(core: Core, number: number): Promise<void> {
 export async function dueNow(core: Core): Promise<number> {
   const number = await missing(core);
   if (core.terms.contract.offers.kind === "tickets" || !number) return number;
-  const { nextPermit } = core.row;
-  if (nextPermit <= 0 || nextPermit > core.now() + PAUSE) {
+  if (core.row.nextPermit <= 0 || core.row.nextPermit > core.now() + PAUSE) {
     await set(core, { nextPermit: core.now() + core.entropy.below(1000 * PAUSE) / 1000 });
   }
   return +over(core, core.row.nextPermit, PAUSE);
@@ -124,9 +122,9 @@ export async function askStatus(core: Core): Promise<void> {
     const changes = { changed: true, askAgain: core.now() + FRESH };
     return set(core, changes, (tables) => withdraw(tables, "contract-changed"));
   }
-  const { kind } = core.terms.contract.offers;
-  if (kind === "model" && version && version !== core.kept?.version) await fetchModel(core, version);
-  const askAgain = core.now() + (kind === "model" || state !== "open" ? secondsIn(answer, "cache-control", /max-age=(\d+)/, FRESH) : DAY);
+  const byModel = core.terms.contract.offers.kind === "model";
+  if (byModel && version && version !== core.kept?.version) await fetchModel(core, version);
+  const askAgain = core.now() + (byModel || state !== "open" ? secondsIn(answer, "cache-control", /max-age=(\d+)/, FRESH) : DAY);
   return set(core, { mode, open: state === "open", changed: false, askAgain });
 }
 
@@ -178,8 +176,8 @@ function ready(core: Core): boolean {
 }
 
 /** Has this time come? Also where it is farther off than any that was set: the clock may have been put back. */
-function over({ now }: Core, time: number, farthest: number): boolean {
-  const wait = time - now();
+function over(core: Core, time: number, farthest: number): boolean {
+  const wait = time - core.now();
   return wait <= 0 || wait > farthest;
 }
 
@@ -213,7 +211,7 @@ function verdictFrom(answer: Answer): string {
 }
 
 /** Seconds that a header of the answer names, at most a day; else so many. */
-function secondsIn({ headers }: Answer, header: string, pattern: RegExp, missing: number): number {
-  const [, seconds] = pattern.exec(headers.get(header) ?? "") ?? [];
+function secondsIn(answer: Answer, header: string, pattern: RegExp, missing: number): number {
+  const [, seconds] = pattern.exec(answer.headers.get(header) ?? "") ?? [];
   return seconds ? Math.min(+seconds, DAY) : missing;
 }

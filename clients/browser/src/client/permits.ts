@@ -29,14 +29,14 @@ export const AHEAD = 2;
 const LONGEST = 4096;
 
 /** A permit must be valid when its report is due at the latest; a ticket, when its action is chosen. */
-export function neededUntil({ terms }: Core, now: number): number {
-  const { offers, reward, delay } = terms.contract;
+export function neededUntil(core: Core, now: number): number {
+  const { offers, reward, delay } = core.terms.contract;
   return now + (offers.kind === "model" ? reward.wait + delay : 0);
 }
 
 /** Does a tab need its own to choose? */
-export function owned({ terms }: Core): boolean {
-  return terms.contract.offers.kind === "tickets" || !!terms.measuring;
+export function owned(core: Core): boolean {
+  return core.terms.contract.offers.kind === "tickets" || !!core.terms.measuring;
 }
 
 /** The oldest of this tab, which nobody else will use. */
@@ -61,8 +61,7 @@ export async function left(core: Core): Promise<number> {
 
 /** So many tickets, or permits one by one; raises when that fails. */
 export async function fetchAhead(core: Core, number: number): Promise<void> {
-  const { mechanism, contract } = core.terms;
-  const { offers } = contract;
+  const { offers } = core.terms.contract;
   if (offers.kind === "model") {
     for (; number > 0; number--) {
       const [nonces, answer] = await commit(core, "/permits", 1);
@@ -73,7 +72,7 @@ export async function fetchAhead(core: Core, number: number): Promise<void> {
   const [nonces, answer] = await commit(core, "/offers", Math.min(number, LARGEST_OFFERS));
   const { offers: offered, done, recommendation } = read(answer, wireOffers);
   const tickets = offered.map(({ ticket, action, expires }) => {
-    return { permit: ticket, action: actionFrom(action, offers, mechanism.domain.size), expires };
+    return { permit: ticket, action: actionFrom(action, offers, core.terms.mechanism.domain.size), expires };
   });
   const known = done && { recommendation: recommendationFrom(recommendation, offers) };
   await keep(core, nonces, tickets, { open: true, ...known });
@@ -108,8 +107,7 @@ async function keep(
   const tab = (await core.vault?.id()) ?? "";
   const held: Held[] = [];
   for (const [i, one] of found.slice(0, nonces.length).entries()) {
-    const { length } = one.permit;
-    must(length <= LONGEST, WireError, `a permit of up to ${LONGEST} characters`, length);
+    must(one.permit.length <= LONGEST, WireError, `a permit of up to ${LONGEST} characters`, one.permit.length);
     const coin = await coinOf(fromText(one.permit), nonces[i]!);
     held.push({ ...one, joined, nonce: toText(nonces[i]!), coin, tab });
   }

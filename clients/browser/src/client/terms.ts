@@ -60,8 +60,8 @@ export async function accept(body: Uint8Array, task: string, limits: Limits, eps
 }
 
 /** What the decision with this permit measures; nothing where it teaches. */
-export function measuredBy({ measuring }: Terms, permit: { coin: Uint8Array } | undefined): Measured | undefined {
-  return permit && measuring?.(permit.coin);
+export function measuredBy(terms: Terms, permit: { coin: Uint8Array } | undefined): Measured | undefined {
+  return permit && terms.measuring?.(permit.coin);
 }
 
 /** Is the last day of this task over, in UTC? */
@@ -101,7 +101,7 @@ function gateOf(gates: readonly Budget[], limits: Limits, epsilon = Infinity): n
   const allowed = gates.map((gate) => (gate.epsilon <= most && gate.delta <= limits.delta ? gate.epsilon : 0));
   const largest = Math.max(...allowed);
   const asked = gates.map(({ epsilon, delta }) => `${epsilon}, ${delta}`).join(" or ");
-  must(largest > 0, WireError, `up to epsilon ${most}, delta ${limits.delta}`, asked);
+  must(largest > 0, WireError, `a task that asks for at most epsilon ${most}, delta ${limits.delta}`, asked);
   return allowed.indexOf(largest);
 }
 
