@@ -75,12 +75,11 @@ export class Device extends EventTarget {
     const vault = await share(storage, joined, () => device && catchUp(device.#core).catch(warn));
     try {
       const [terms, row] = await join(vault, ask, joined, task, limits, epsilon, now());
-      const { limit, extensions, offers } = terms.contract;
-      if (!admission && "admission" in extensions) {
+      if (!admission && "admission" in terms.contract.extensions) {
         throw new ConfigurationError(`task "${task}" needs the option admission`);
       }
-      const account = accountOf(limits, limit);
-      const wanted = offers.kind === "model" ? AHEAD : 0;
+      const account = accountOf(limits, terms.contract.limit);
+      const wanted = terms.contract.offers.kind === "model" ? AHEAD : 0;
       const opened = new Device(
         { terms, account, ask, entropy, admission, now, vault, row, wanted, outgoing: [], own: [], last: 0 },
         options.strict,
@@ -124,7 +123,9 @@ export class Device extends EventTarget {
   chooseNow(fields?: Given, { baseline = 0 }: Chosen = {}): Choice {
     const core = this.#core;
     return this.#chosen(
-      this.contract.offers.kind === "model" ? byModel(core, this.#strict, fields, baseline) : byTicket(core, takeOwn(core)),
+      this.contract.offers.kind === "model"
+        ? byModel(core, this.#strict, fields, baseline)
+        : byTicket(core, takeOwn(core)),
     );
   }
 
@@ -201,10 +202,8 @@ export class Device extends EventTarget {
 
   /** Exactly what will leave this device, what it cost and when it is due. */
   async outbox(): Promise<Waiting[]> {
-    const [rows, paid] = (await this.#core.vault?.transact(async (tables) => [
-      await tables.of("outbox"),
-      await tables.of("ledger"),
-    ])) ?? [[], []];
+    const rows = (await this.#core.vault?.transact((tables) => tables.of("outbox"))) ?? [];
+    const paid = await this.ledger(); // after the rows: what is in the outbox was paid before
     return rows.map(({ report, entry, due }) => {
       const { epsilon, delta } = paid.find(({ id }) => id === entry)!;
       return { report: JSON.parse(report), epsilon, delta, due };
@@ -285,6 +284,6 @@ export class Device extends EventTarget {
 }
 
 /** What an app may want to know when it changes. */
-function stateOf({ mode, open, optedOut, changed, recommendation }: Joined): string {
-  return JSON.stringify([mode, open, optedOut, changed, recommendation]);
+function stateOf(row: Joined): string {
+  return JSON.stringify([row.mode, row.open, row.optedOut, row.changed, row.recommendation]);
 }

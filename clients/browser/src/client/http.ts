@@ -31,9 +31,10 @@ export type Ask = (route: string, question?: Question) => Promise<Answer>;
 export function asking(fetcher: typeof fetch, server: string, task: string): Ask {
   must(/^https?:\/\/[^/]/.test(server), ConfigurationError, "a server as in https://a.example", server);
   return async (route, { body, headers = {}, keepalive = false } = {}) => {
-    const kind = { "content-type": "application/json", ...headers };
     const answer = await fetcher(`${server}/v1/tasks/${task}${route}`, {
-      ...(body === undefined ? { cache: "no-store" } : { method: "POST", body, headers: kind }),
+      ...(body === undefined
+        ? { cache: "no-store" }
+        : { method: "POST", body, headers: { "content-type": "application/json", ...headers } }),
       credentials: "omit",
       redirect: "error",
       referrerPolicy: "no-referrer",

@@ -69,12 +69,12 @@ export function changed(task: string): ContractChanged {
 
 /** The contract as it is served now. */
 async function served(ask: Ask, task: string): Promise<Uint8Array> {
-  const words = `the contract of "${task}" cannot be had`;
+  const words = `the contract of "${task}"`;
   const { status, body } = await ask("/contract").catch((error: Error) => {
-    throw new Unreachable(`${words}: ${error.message}; does the task file name this page's origin?`);
+    throw new Unreachable(`${words} cannot be had: ${error.message}; does the task file name this page's origin?`);
   });
-  must(status !== 404, ConfigurationError, "the id of a task", task);
-  must(status === 200, Unreachable, `status 200: ${words}`, status);
+  must(status !== 404, ConfigurationError, words, "no such task");
+  must(status === 200, Unreachable, words, `status ${status}`);
   must(body.length <= LARGEST_CONTRACT, ContractRefused, `a contract of up to ${LARGEST_CONTRACT} bytes`, body.length);
   return body;
 }

@@ -48,7 +48,7 @@ export async function catchUp(core: Core): Promise<void> {
 export async function deliver(core: Core): Promise<[acknowledged: number, refused: number]> {
   let [acknowledged, refused] = [0, 0];
   await catchUp(core);
-  for (const due = dueOf(core); due.length; ) {
+  for (const due = dueOf(core); due.length;) {
     const [row] = due.splice(core.entropy.below(due.length), 1) as [Outgoing]; // in random order
     if (!ready(core) || !core.row.open) break;
     if (!(await core.vault!.transact((tables) => tables.get("outbox", row.id!)))) continue;
@@ -124,7 +124,8 @@ export async function askStatus(core: Core): Promise<void> {
   }
   const byModel = core.terms.contract.offers.kind === "model";
   if (byModel && version && version !== core.kept?.version) await fetchModel(core, version);
-  const askAgain = core.now() + (byModel || state !== "open" ? secondsIn(answer, "cache-control", /max-age=(\d+)/, FRESH) : DAY);
+  const askAgain =
+    core.now() + (byModel || state !== "open" ? secondsIn(answer, "cache-control", /max-age=(\d+)/, FRESH) : DAY);
   return set(core, { mode, open: state === "open", changed: false, askAgain });
 }
 

@@ -70,11 +70,11 @@ export async function fetchAhead(core: Core, number: number): Promise<void> {
     return;
   }
   const [nonces, answer] = await commit(core, "/offers", Math.min(number, LARGEST_OFFERS));
-  const { offers: offered, done, recommendation } = read(answer, wireOffers);
-  const tickets = offered.map(({ ticket, action, expires }) => {
+  const found = read(answer, wireOffers);
+  const tickets = found.offers.map(({ ticket, action, expires }) => {
     return { permit: ticket, action: actionFrom(action, offers, core.terms.mechanism.domain.size), expires };
   });
-  const known = done && { recommendation: recommendationFrom(recommendation, offers) };
+  const known = found.done && { recommendation: recommendationFrom(found.recommendation, offers) };
   await keep(core, nonces, tickets, { open: true, ...known });
 }
 

@@ -14,17 +14,17 @@ export async function report(
   id: string,
   reward: unknown,
 ): Promise<{ row: Outgoing; late: boolean } | undefined> {
-  const { contract, mechanisms } = core.terms;
+  const { contract } = core.terms;
   const { joined } = core.row;
   const pending = await tables.get("decisions", id);
   if (pending?.joined !== joined) return undefined;
-  const { at, entry, gate, version } = pending;
-  const kept = await tables.get("models", [joined, version]);
-  const deadline = at + contract.reward.wait;
+  const { entry, gate } = pending;
+  const kept = await tables.get("models", [joined, pending.version]);
+  const deadline = pending.at + contract.reward.wait;
   const late = core.now() > deadline;
   const message = messageOf(core.terms, kept && modelOf(core, kept), pending, late ? undefined : reward);
-  const mechanism = (measuredBy(core.terms, pending)?.mechanisms ?? mechanisms)[gate]!;
-  const drawn = new Uint8Array(mechanisms[gate]!.reportSize); // also a shorter one is as long as the others
+  const mechanism = (measuredBy(core.terms, pending)?.mechanisms ?? core.terms.mechanisms)[gate]!;
+  const drawn = new Uint8Array(core.terms.mechanisms[gate]!.reportSize); // also a shorter one is as long as the others
   drawn.set(privatise(mechanism, message, core.entropy, pending.coin));
   const due = deadline + core.entropy.below(1000 * contract.delay + 1) / 1000; // whenever the reward came
   const outgoing: Outgoing = { joined, entry, report: JSON.stringify(documentOf(contract, pending, drawn)), due };

@@ -43,7 +43,7 @@ export async function openTabs(prefix: string, heard: () => void, closed: () => 
       channel.close();
       closed();
     },
-    living: async () => (await locks.query()).held!.map(({ name }) => name!.slice(prefix.length)),
+    living: async () => (await locks.query()).held!.map((lock) => lock.name!.slice(prefix.length)),
     alone: (what, work) => locks.request(prefix + what, work) as Promise<never>,
     tell: () => channel.postMessage(0),
   };

@@ -47,8 +47,7 @@ export async function accept(body: Uint8Array, task: string, limits: Limits, eps
     const mechanism = mechanisms[gate]!;
     const [ofAll, , ofWindow] = budgetsOf(limits, contract.limit);
     for (const limit of [ofAll, ofWindow]) {
-      const { epsilon } = limit;
-      must(fits(mechanism.cost(), limit), WireError, `one report within ${epsilon}`, mechanism.budget.epsilon);
+      must(fits(mechanism.cost(), limit), WireError, `one report within ${limit.epsilon}`, mechanism.budget.epsilon);
     }
     const measuring = Object.keys(contract.extensions)
       .map((name) => lookUp("extension", name, EXTENSIONS, "holdout")(contract, mechanisms))
