@@ -12,16 +12,11 @@ export const SHARING = "domainFrom, DOMAINS, EXTENSIONS, MEANS, mechanismFrom, M
  * Names of our own that get short ones: what only code of ours reads, in memory. Not here: what is on the wire, in the
  * database, in docs/browser.md or in the language.
  */
-export const INTERNAL = [
-  ..."account act affords after alone arrive ask budget coinSize deltaOf draw embed enter epsilonOf kept last lastOffer".split(
-    " ",
-  ),
-  ..."late leave living measured measuring mechanisms nothing outgoing own remove reportSize row tabs tell terms".split(
-    " ",
-  ),
-  ..."transact user vault verify wanted".split(" "),
-  ...SHARING.split(", ").filter((name) => !PUBLIC.includes(name)),
-];
+export const INTERNAL = `
+  account act affords after alone arrive ask budget coinSize deltaOf draw embed enter epsilonOf kept last lastOffer late
+  leave living measured measuring mechanisms nothing outgoing own remove reportSize row tabs tell terms transact user vault
+  verify wanted domainFrom DOMAINS EXTENSIONS MEANS mechanismFrom MODELS must USERS WITH_DELTA
+`.match(/\w+/g);
 
 /**
  * Short names of variables. Those of the outermost scope leave the first letters free: so the parameters of most functions
