@@ -126,9 +126,10 @@ export async function blank(context, path = "/") {
   return page;
 }
 
-/** In the page. */
-export async function open({ server, task, options }) {
+/** In the page. The model tasks here have the learner gradient, and some a holdout. */
+export async function open({ server, task, options, parts = ["learners", "holdout"] }) {
   const { Device } = await import("/sottovoce.js");
+  for (const part of parts) await import(`/${part}.js`);
   globalThis.later ??= 0;
   const { admitted, ...others } = options;
   const admission = admitted && { admission: (tickets) => globalThis.signed(tickets) };

@@ -35,6 +35,7 @@ async function answers({ contract, gate, person, count }) {
       "privacy/entropy",
       "protocol/permits",
       "protocol/codec",
+      "learners",
     ].map((file) => import(`/${file}.js`)),
   );
   const mechanism = mechanismsOf(contractFrom(new TextEncoder().encode(contract)))[gate];

@@ -4,6 +4,8 @@
  */
 import { readFileSync } from "node:fs";
 import "../build/delta.js";
+import "../build/holdout.js";
+import "../build/learners.js";
 import { documentOf, keptOf, messageOf } from "../build/client/answers.js";
 import { accountOf, limitsOf } from "../build/client/ledger.js";
 import { accept } from "../build/client/terms.js";

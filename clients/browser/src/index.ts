@@ -11,9 +11,18 @@ export type { Entry } from "./client/vault.js";
 export type { Entropy } from "./privacy/entropy.js";
 export type { Contract } from "./protocol/contract.js";
 export type { RawFields } from "./users/fields.js";
-export * from "./protocol/errors.js";
+export {
+  BadInput,
+  BrokenPromise,
+  ConfigurationError,
+  ContractChanged,
+  ContractRefused,
+  PrivacyError,
+  SottovoceError,
+  Unreachable,
+  WireError,
+} from "./protocol/errors.js";
 
-/** What `delta.js` adds to. */
-export { WITH_DELTA } from "./privacy/accounting.js";
-export { DOMAINS } from "./privacy/domains/index.js";
+/** What the parts need of the device; no app does. */
 export { MECHANISMS } from "./privacy/mechanisms.js";
+export { shared } from "./shared.js";

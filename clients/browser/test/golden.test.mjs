@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { textOf } from "../scripts/golden.mjs";
 import { agree, answer, FOLDER, fromHex, readVectors, SIDES, TOLERANCE, TOPICS, written } from "../scripts/vectors.mjs";
+import "../build/learners.js";
 import { pair } from "../build/privacy/codebook.js";
 import { domainFrom } from "../build/privacy/domains/index.js";
 import { privatise } from "../build/privacy/drawing.js";

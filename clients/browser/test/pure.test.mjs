@@ -5,7 +5,9 @@ import { test } from "node:test";
 import vm from "node:vm";
 import { SYSTEM } from "../build/privacy/entropy.js";
 import { OUTERMOST, UPPER } from "../build/privacy/normalTable.js";
+import { INTERNAL, PARTS } from "../scripts/names.mjs";
 import { measured } from "../scripts/speed.mjs";
+import { readVectors } from "../scripts/vectors.mjs";
 
 const text = (path) => readFileSync(new URL(path, import.meta.url), "utf8");
 
@@ -37,14 +39,82 @@ test("delta.js adds its mechanisms to the device's module", async () => {
   assert.deepEqual(Object.keys(device.MECHANISMS), ["levels", "sphere", "gaussian", "laplace"]);
 });
 
-test("the classic scripts define one global name, and the second adds its mechanisms to the first", () => {
+test("the classic scripts define one global name, and the parts add what they bring to the first", () => {
   const page = vm.createContext({ crypto, TextDecoder, TextEncoder, btoa, atob, EventTarget, Event });
   const before = new Set(Object.keys(page));
   vm.runInContext(text("../dist/sottovoce.classic.js"), page);
-  vm.runInContext(text("../dist/delta.classic.js"), page);
+  for (const part of PARTS) vm.runInContext(text(`../dist/${part}.classic.js`), page);
   assert.deepEqual(Object.keys(page.sottovoce.MECHANISMS), ["levels", "sphere", "gaussian", "laplace"]);
   assert.deepEqual(
     Object.keys(page).filter((name) => !before.has(name)),
     ["sottovoce"],
+  );
+});
+
+/** Contracts that need a part, each made from one that needs none. */
+const NEEDS = {
+  delta: (contract) => ({ ...contract, mechanism: "gaussian" }),
+  holdout: (contract) => ({ ...contract, extensions: { holdout: { share: "0.1", gates: [] } } }),
+  learners: (contract) => ({ ...contract, domain: { kind: "ball", dimension: 5, bound: "1" } }),
+};
+const { given: plain } = readVectors("contracts", "python").find(({ what }) => what === "headline as it is");
+
+/** How a page with these classic scripts joins the task of this contract; nothing is stored. */
+async function joined(contract, parts = []) {
+  const page = {
+    crypto,
+    TextDecoder,
+    TextEncoder,
+    btoa,
+    atob,
+    EventTarget,
+    Event,
+    AbortController,
+    AbortSignal,
+    console,
+  };
+  vm.createContext(page);
+  for (const file of ["sottovoce", ...parts]) vm.runInContext(text(`../dist/${file}.classic.js`), page);
+  const served = async (url) =>
+    new Response(url.endsWith("/contract") ? JSON.stringify(contract) : "", { status: 200 });
+  const now = () => 0;
+  const device = await page.sottovoce.Device.open("https://learn.example", plain.task, { fetch: served, now });
+  return device.contract.id;
+}
+
+test("a page joins a task of the usual kind without any part", async () => {
+  assert.equal(await joined(JSON.parse(plain.contract)), plain.task);
+});
+
+for (const [part, changed] of Object.entries(NEEDS)) {
+  test(`what only ${part}.js brings is refused by a page without it, and the error names the file`, async () => {
+    const contract = changed(JSON.parse(plain.contract));
+    const refused = (error) => error.name === "ContractRefused" && error.message.includes(`${part}.js`);
+    await assert.rejects(joined(contract), refused);
+    await assert.rejects(joined(contract, [part]), (error) => !error.message.includes(`${part}.js`));
+  });
+}
+
+test("no name that is made short is on the wire, in the database or in an app's code", () => {
+  const declared = [
+    "client/vault",
+    "client/options",
+    "client/answers",
+    "client/ledger",
+    "protocol/wire",
+    "protocol/offers",
+  ]
+    .map((file) => text(`../src/${file}.ts`).split(/\/\*\* The (tables in|ledger as)/)[0])
+    .flatMap((file) => file.match(/(?<=^ +(readonly )?)\w+(?=\??:)/gm));
+  const contracts = readVectors("contracts", "python").map(({ given }) => given.contract);
+  const written = [...contracts, text("../../../docs/protocol.md")].flatMap((page) => page.match(/(?<=")\w+(?=":)/g));
+  const methods = text("../../../docs/browser.md").match(/(?<=device\.)\w+/g);
+  const outside = new Set([...declared, ...written, ...methods]);
+  for (const name of ["askAgain", "lifetimeDelta", "recorded", "numbers", "by_anchor", "optOut"]) {
+    assert.ok(outside.has(name), name);
+  }
+  assert.deepEqual(
+    INTERNAL.filter((name) => outside.has(name)),
+    [],
   );
 });

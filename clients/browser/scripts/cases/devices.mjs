@@ -39,7 +39,10 @@ export function* fields() {
   const fields = { one: { kind: "number", low: "0.0", high: "1.0" } };
   const offers = { fields, actions: ["x"], candidates: 0 };
   for (const unknown of [{ kind: "number", low: "-1.0", high: "7.0", middle: "5.0" }, kinds[1](), kinds[2]()]) {
-    yield [`a ${unknown.kind} that is not known`, { offers: { ...offers, fields: { one: unknown } }, raw: { one: null } }];
+    yield [
+      `a ${unknown.kind} that is not known`,
+      { offers: { ...offers, fields: { one: unknown } }, raw: { one: null } },
+    ];
   }
   for (const raw of [{ one: "1" }, { two: 1 }, {}, { one: 1, two: 1 }]) {
     yield [`refused: ${JSON.stringify(raw)}`, { offers, raw }];

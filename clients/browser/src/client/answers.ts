@@ -8,12 +8,12 @@
 import type { Vector } from "../privacy/domains/index.js";
 import { toText } from "../protocol/codec.js";
 import { dimensionOf, toUnit, type ByModel, type Contract, type RewardTerms } from "../protocol/contract.js";
-import { BadInput, ConfigurationError } from "../protocol/errors.js";
+import { BadInput, ConfigurationError, must } from "../protocol/errors.js";
 import type { Model } from "../protocol/offers.js";
 import type { Report } from "../protocol/wire.js";
 import { features } from "../users/fields.js";
 import type { Action } from "../users/index.js";
-import { purposeFor, type Terms } from "./terms.js";
+import { measuredBy, type Terms } from "./terms.js";
 
 /** What to show, and under which id to tell how it went. */
 export interface Decision {
@@ -59,8 +59,9 @@ export function keptOf(model: Model, context: Vector[], action: number): Vector[
 /** The app's own choice among so many actions, by its number or its name. */
 export function baselineOf(offers: ByModel, baseline: number | string, number: number): number {
   const index = typeof baseline === "string" ? offers.actions.indexOf(baseline) : baseline;
-  if (Number.isInteger(index) && 0 <= index && index < number) return index;
-  throw new ConfigurationError(`the baseline must be one of ${number} actions, got ${baseline}`);
+  const fits = Number.isInteger(index) && 0 <= index && index < number;
+  must(fits, ConfigurationError, `one of ${number} actions as the baseline`, baseline);
+  return index;
 }
 
 /** The name of an action, or of several; empty where actions have none. */
@@ -75,20 +76,21 @@ export function nameOf({ actions }: { actions: string[] }, action: Action): stri
 
 /** What is made private. `model` is the one that was chosen by, unless it was thrown away meanwhile. */
 export function messageOf(terms: Terms, model: Model | undefined, answered: Answered, reward: unknown): Vector {
-  const { contract, user, mechanism } = terms;
-  const { raw, gate } = answered;
-  const { offers } = contract;
+  const { user } = terms;
+  const { raw } = answered;
+  const { offers, reward: rewardTerms } = terms.contract;
   const points = offers.kind === "tickets" && offers.slopes ? (raw as Vector[]).length : 0;
-  const units = observed(contract.reward, reward, points).map((one) => toUnit(contract.reward, one));
+  const units = observed(rewardTerms, reward, points).map((one) => toUnit(rewardTerms, one));
   const unit = points ? units : units[0]!;
-  if (purposeFor(terms, answered) !== "learning") return terms.measuring[gate]!.domain.embed(unit);
+  const measured = measuredBy(terms, answered);
+  if (measured) return measured.mechanisms[answered.gate]!.domain.embed(unit);
   try {
     if (offers.kind === "tickets") return user.message(raw, [], raw, unit);
     if (model) return user.message(model, raw as Vector[], 0, unit);
   } catch (error) {
     if (!(error instanceof BadInput)) throw error;
   }
-  return Array<number>(mechanism.domain.size).fill(0);
+  return Array<number>(terms.mechanism.domain.size).fill(0);
 }
 
 /** The reward, or one per point where several were tried; the default where it is no number. */

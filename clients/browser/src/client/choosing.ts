@@ -9,7 +9,7 @@ import { refill } from "./network.js";
 import type { Given } from "./options.js";
 import { reportingOf, type Subject } from "./paying.js";
 import { left, takeOwn } from "./permits.js";
-import { purposeFor } from "./terms.js";
+import { measuredBy } from "./terms.js";
 import type { Held } from "./vault.js";
 
 /** An action; what was wrong, if anything; and what a report would be about. Without that there is nothing to report. */
@@ -23,31 +23,30 @@ export const NO_MODEL = "no model yet";
  * holdout the permit is taken first: it says what the report will be for.
  */
 export function byModel(core: Core, strict: boolean, fields: Given, baseline: number | string): Made {
-  const { model, kept, row, entropy, terms } = core;
+  const { model, terms } = core;
   const offers = terms.contract.offers as ByModel;
   const [context, bad] = contextOf(offers, fields);
   if (bad && strict) throw new BadInput(bad);
   if (bad) warn(bad);
-  const chance = entropy.below(2 ** 53) / 2 ** 53;
-  const apprentice = row.mode === "apprentice";
-  const own = terms.share && model && reportingOf(core) === "on" ? takeOwn(core) : undefined;
-  const purpose = purposeFor(terms, own);
-  const shown = apprentice || terms.share ? baselineOf(offers, baseline, context.length) : 0;
+  const chance = core.entropy.below(2 ** 53) / 2 ** 53;
+  const apprentice = core.row.mode === "apprentice";
+  const own = terms.measuring && model && reportingOf(core) === "on" ? takeOwn(core) : undefined;
+  const measured = measuredBy(terms, own);
+  const shown = apprentice || terms.measuring ? baselineOf(offers, baseline, context.length) : 0;
   const action =
-    apprentice || purpose === "baseline"
+    apprentice || measured?.baseline
       ? shown
       : bad || !model
         ? Math.floor(chance * context.length)
         : terms.user.act(model, context, chance);
   if (!model) return [action, bad || NO_MODEL];
-  const raw = purpose === "learning" ? keptOf(model, context, action) : [];
-  return [action, bad, { model: kept!, raw, own, nothing: apprentice && purpose === "choice" }];
+  const raw = measured ? [] : keptOf(model, context, action);
+  return [action, bad, { model: core.kept!, raw, own, nothing: apprentice && measured?.baseline === false }];
 }
 
 /** The recommendation of a task that knows enough; the ticket's action; or without any, what was offered last. */
 export function byTicket(core: Core, ticket: Held | undefined): Made {
-  const { recommendation } = core.row;
-  if (recommendation !== undefined) return [recommendation, ""];
+  if (core.row.recommendation !== undefined) return [core.row.recommendation, ""];
   if (!ticket) return [core.lastOffer ?? anyArm(core), "no ticket at hand"];
   const raw = (core.lastOffer = ticket.action!);
   return [raw, "", { raw, own: ticket }];
@@ -61,8 +60,8 @@ export async function nextTicket(core: Core): Promise<Held | undefined> {
   return takeOwn(core);
 }
 
-function anyArm({ terms, entropy }: Core): number {
-  const { actions } = terms.contract.offers;
-  if (actions.length) return entropy.below(actions.length);
+function anyArm(core: Core): number {
+  const { length } = core.terms.contract.offers.actions;
+  if (length) return core.entropy.below(length);
   throw new Unreachable("no point was offered yet");
 }

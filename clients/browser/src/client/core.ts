@@ -4,10 +4,10 @@ import type { Entropy } from "../privacy/entropy.js";
 import type { Model } from "../protocol/offers.js";
 import type { Action } from "../users/index.js";
 import type { Ask } from "./http.js";
+import type { Shared } from "./joining.js";
 import type { Account } from "./ledger.js";
-import type { Tabs } from "./tabs.js";
 import type { Terms } from "./terms.js";
-import type { Held, Joined, Kept, Outgoing, Tables, Vault } from "./vault.js";
+import type { Held, Joined, Kept, Outgoing, Tables } from "./vault.js";
 
 /** Asks the app for an admission token for so many tickets or permits. */
 export type Admission = (number: number) => string | Promise<string>;
@@ -20,9 +20,8 @@ export interface Core {
   readonly admission: Admission | undefined;
   /** Seconds since 1970. */
   readonly now: () => number;
-  /** Both or none: without them nothing is reported. */
-  readonly vault: Vault | undefined;
-  readonly tabs: Tabs | undefined;
+  /** Without it nothing is reported. */
+  readonly vault: Shared | undefined;
   /** Called with what was known before. */
   readonly changed: (before: Joined) => void;
   row: Joined;
@@ -55,7 +54,7 @@ export async function set(
     return found;
   }, also && "strict");
   see(core, changed ?? { ...row, ...changes });
-  core.tabs?.tell();
+  vault?.tell();
 }
 
 export function see(core: Core, row: Joined): void {

@@ -23,7 +23,7 @@
 import { SYSTEM } from "../privacy/entropy.js";
 import { toText } from "../protocol/codec.js";
 import { NAME, type Contract } from "../protocol/contract.js";
-import { ConfigurationError } from "../protocol/errors.js";
+import { ConfigurationError, must } from "../protocol/errors.js";
 import { nameOf, type Decision } from "./answers.js";
 import { byModel, byTicket, nextTicket, type Made } from "./choosing.js";
 import { set, warn, type Core } from "./core.js";
@@ -56,9 +56,8 @@ export class Device extends EventTarget {
   private constructor(core: Omit<Core, "changed">, strict = false) {
     super();
     const news = (before: Joined) => {
-      const { row } = this.#core;
-      if (stateOf(before) !== stateOf(row)) this.dispatchEvent(new Event("state"));
-      if (before.newest !== row.newest) this.dispatchEvent(new Event("model"));
+      if (stateOf(before) !== stateOf(this.#core.row)) this.dispatchEvent(new Event("state"));
+      if (before.newest !== this.#core.row.newest) this.dispatchEvent(new Event("model"));
     };
     this.#core = { ...core, changed: news };
     this.#strict = strict;
@@ -66,32 +65,28 @@ export class Device extends EventTarget {
 
   /** Join a task, or go on with it. Raises where its contract is refused, or was never seen and cannot be had. */
   static async open(server: string, task: string, options: Options = {}): Promise<Device> {
-    if (!NAME.test(task)) {
-      throw new ConfigurationError(`a task's id has the form ${NAME}, got "${task}"`);
-    }
+    must(NAME.test(task), ConfigurationError, `a task's id as in ${NAME}`, task);
     server = server.replace(/\/+$/, "");
     const { storage = "sottovoce", entropy = SYSTEM, now = () => Date.now() / 1000, admission, epsilon } = options;
     const limits = limitsOf(options.limits);
     const ask = asking(options.fetch ?? ((...given) => fetch(...given)), server, task);
     const joined = `${server} ${task}`;
     let device: Device | undefined;
-    const { vault, tabs } = await share(storage, joined, () => device && catchUp(device.#core).catch(warn));
+    const vault = await share(storage, joined, () => device && catchUp(device.#core).catch(warn));
     try {
       const [terms, row] = await join(vault, ask, joined, task, limits, epsilon, now());
-      const { limit, extensions, offers } = terms.contract;
-      if (!admission && "admission" in extensions) {
+      if (!admission && "admission" in terms.contract.extensions) {
         throw new ConfigurationError(`task "${task}" needs the option admission`);
       }
-      const account = accountOf(limits, limit);
-      const wanted = offers.kind === "model" ? AHEAD : 0;
+      const account = accountOf(limits, terms.contract.limit);
+      const wanted = terms.contract.offers.kind === "model" ? AHEAD : 0;
       const opened = new Device(
-        { terms, account, ask, entropy, admission, now, vault, tabs, row, wanted, outgoing: [], own: [], last: 0 },
+        { terms, account, ask, entropy, admission, now, vault, row, wanted, outgoing: [], own: [], last: 0 },
         options.strict,
       );
       await opened.#arrive();
       return (device = opened);
     } catch (error) {
-      tabs?.close();
       vault?.close();
       throw error;
     }
@@ -127,9 +122,10 @@ export class Device extends EventTarget {
   /** The same without waiting, from what this tab has in memory; see `prefetch`. */
   chooseNow(fields?: Given, { baseline = 0 }: Chosen = {}): Choice {
     const core = this.#core;
-    const { kind } = this.contract.offers;
     return this.#chosen(
-      kind === "model" ? byModel(core, this.#strict, fields, baseline) : byTicket(core, takeOwn(core)),
+      this.contract.offers.kind === "model"
+        ? byModel(core, this.#strict, fields, baseline)
+        : byTicket(core, takeOwn(core)),
     );
   }
 
@@ -154,10 +150,10 @@ export class Device extends EventTarget {
   }
 
   async #record(made: Omit<Decision, "reported">, at: number, subject: Subject | undefined): Promise<Decision> {
-    const { vault, tabs } = this.#core;
+    const { vault } = this.#core;
     let reason = vault ? "" : "no storage or no Web Locks (they need https)";
     try {
-      const tab = await tabs?.id();
+      const tab = await vault?.id();
       if (vault && subject)
         reason = await vault.transact((tables) => promise(this.#core, tables, made.id, at, tab!, subject));
     } catch (error) {
@@ -206,10 +202,8 @@ export class Device extends EventTarget {
 
   /** Exactly what will leave this device, what it cost and when it is due. */
   async outbox(): Promise<Waiting[]> {
-    const [rows, paid] = (await this.#core.vault?.transact(async (tables) => [
-      await tables.of("outbox"),
-      await tables.of("ledger"),
-    ])) ?? [[], []];
+    const rows = (await this.#core.vault?.transact((tables) => tables.of("outbox"))) ?? [];
+    const paid = await this.ledger(); // after the rows: what is in the outbox was paid before
     return rows.map(({ report, entry, due }) => {
       const { epsilon, delta } = paid.find(({ id }) => id === entry)!;
       return { report: JSON.parse(report), epsilon, delta, due };
@@ -258,14 +252,12 @@ export class Device extends EventTarget {
   close(): void {
     this.stop();
     this.#listening.abort();
-    this.#core.tabs?.close();
     this.#core.vault?.close();
   }
 
   /** A page is shown: see what other pages have left, and what is new. */
   async #arrive(): Promise<void> {
     const core = this.#core;
-    const { tabs } = core;
     await this.#alone("in", async () => {
       await catchUp(core);
       if (core.row.changed) await set(core, { askAgain: 0 }); // it may be the old one again
@@ -280,18 +272,18 @@ export class Device extends EventTarget {
     on("visibilitychange", () => document.hidden && leave(core));
     on("pagehide", () => {
       leave(core);
-      tabs?.leave();
+      core.vault?.leave();
       core.own = []; // the others may have them
     });
-    on("pageshow", (event) => (event as PageTransitionEvent).persisted && tabs?.arrive());
+    on("pageshow", (event) => (event as PageTransitionEvent).persisted && core.vault?.arrive());
   }
 
   #alone<T>(what: string, work: () => Promise<T>): Promise<T> {
-    return this.#core.tabs?.alone(what, work) ?? work();
+    return this.#core.vault?.alone(what, work) ?? work();
   }
 }
 
 /** What an app may want to know when it changes. */
-function stateOf({ mode, open, optedOut, changed, recommendation }: Joined): string {
-  return JSON.stringify([mode, open, optedOut, changed, recommendation]);
+function stateOf(row: Joined): string {
+  return JSON.stringify([row.mode, row.open, row.optedOut, row.changed, row.recommendation]);
 }

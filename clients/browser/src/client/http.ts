@@ -1,6 +1,6 @@
 /** How a device reaches its server: one request, one answer. Nothing about the person is in a header. */
 
-import { ConfigurationError, WireError } from "../protocol/errors.js";
+import { ConfigurationError, must, WireError } from "../protocol/errors.js";
 import { decoded, type Read, type Schema } from "../protocol/strict.js";
 
 /** Milliseconds until an answer is there in full. */
@@ -29,13 +29,12 @@ export type Ask = (route: string, question?: Question) => Promise<Answer>;
  * each time whether the page may post.)
  */
 export function asking(fetcher: typeof fetch, server: string, task: string): Ask {
-  if (!/^https?:\/\/[^/]/.test(server)) {
-    throw new ConfigurationError(`a server begins with https://, got "${server}"`);
-  }
+  must(/^https?:\/\/[^/]/.test(server), ConfigurationError, "a server as in https://a.example", server);
   return async (route, { body, headers = {}, keepalive = false } = {}) => {
-    const kind = { "content-type": "application/json", ...headers };
     const answer = await fetcher(`${server}/v1/tasks/${task}${route}`, {
-      ...(body === undefined ? { cache: "no-store" } : { method: "POST", body, headers: kind }),
+      ...(body === undefined
+        ? { cache: "no-store" }
+        : { method: "POST", body, headers: { "content-type": "application/json", ...headers } }),
       credentials: "omit",
       redirect: "error",
       referrerPolicy: "no-referrer",
@@ -48,8 +47,8 @@ export function asking(fetcher: typeof fetch, server: string, task: string): Ask
 
 /** The bytes of an answer, or `WireError`. */
 export function good({ status, body }: Answer): Uint8Array {
-  if (status === 200) return body;
-  throw new WireError(`status ${status}`);
+  must(status === 200, WireError, "status 200", status);
+  return body;
 }
 
 /** The answer as this type, or `WireError`. */

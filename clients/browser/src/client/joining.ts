@@ -1,6 +1,6 @@
 /** How a task is joined: from then on it is this contract or none. */
 
-import { ConfigurationError, ContractChanged, ContractRefused, Unreachable } from "../protocol/errors.js";
+import { ConfigurationError, ContractChanged, ContractRefused, must, Unreachable } from "../protocol/errors.js";
 import { digestOf } from "../protocol/contract.js";
 import type { Ask } from "./http.js";
 import type { Limits } from "./ledger.js";
@@ -23,19 +23,18 @@ const NEW: Omit<Joined, "joined" | "contract"> = {
   until: 0,
 };
 
-/** What tabs share; nothing where the browser does not allow it. */
-export async function share(
-  storage: string,
-  joined: string,
-  heard: () => void,
-): Promise<{ vault?: Vault; tabs?: Tabs }> {
+/** What tabs share: what is kept, and each other. */
+export type Shared = Vault & Tabs;
+
+/** Nothing where the browser does not allow it. */
+export async function share(storage: string, joined: string, heard: () => void): Promise<Shared | undefined> {
   let vault: Vault | undefined;
   try {
     vault = await openVault(storage, joined);
-    return { vault, tabs: await openTabs(`${storage} ${joined} `, heard) };
+    return { ...vault, ...(await openTabs(`${storage} ${joined} `, heard, vault.close)) };
   } catch {
     vault?.close();
-    return {};
+    return undefined;
   }
 }
 
@@ -70,12 +69,12 @@ export function changed(task: string): ContractChanged {
 
 /** The contract as it is served now. */
 async function served(ask: Ask, task: string): Promise<Uint8Array> {
-  const words = `the contract of "${task}" cannot be had`;
+  const words = `the contract of "${task}"`;
   const { status, body } = await ask("/contract").catch((error: Error) => {
-    throw new Unreachable(`${words}: ${error.message}; does the task file name this page's origin?`);
+    throw new Unreachable(`${words} cannot be had: ${error.message}; does the task file name this page's origin?`);
   });
-  if (status === 404) throw new ConfigurationError(`${words}: no such task`);
-  if (status !== 200) throw new Unreachable(`${words}: status ${status}`);
-  if (body.length > LARGEST_CONTRACT) throw new ContractRefused(`${words}: ${body.length} bytes`);
+  must(status !== 404, ConfigurationError, words, "no such task");
+  must(status === 200, Unreachable, words, `status ${status}`);
+  must(body.length <= LARGEST_CONTRACT, ContractRefused, `a contract of up to ${LARGEST_CONTRACT} bytes`, body.length);
   return body;
 }

@@ -1,7 +1,7 @@
 /** Everything for which a device needs its server. A bad network raises nothing after joining. */
 
-import { DAY, dimensionOf } from "../protocol/contract.js";
-import { WireError } from "../protocol/errors.js";
+import { DAY, dimensionOf, type ByModel } from "../protocol/contract.js";
+import { must, WireError } from "../protocol/errors.js";
 import { modelFrom, versionOf, type Model } from "../protocol/offers.js";
 import { problemFrom } from "../protocol/problems.js";
 import { taskStatus, verdicts } from "../protocol/wire.js";
@@ -11,11 +11,12 @@ import { missing } from "./paying.js";
 import { fetchAhead } from "./permits.js";
 import { settle, withdraw, type Kept, type Outgoing } from "./vault.js";
 
-/** Verdicts after which the device looks at the contract and the model again. */
-const SUSPICIOUS = ["bad-gate", "bad-payload", "unknown-version"];
-const TAKEN = ["accepted", "duplicate"];
-/** Problems after which a report is never acceptable; a server's own words are not kept. */
-const FINAL = /^(bad-request|not-found|wrong-kind|too-large|unsupported-type|task-(paused|expired|done))$/;
+/** Verdicts and problems after which there is nothing more to do for a report; a server's own words are not kept. */
+const JUDGED =
+  /^(accepted|duplicate|bad-(gate|payload|permit|request)|expired-permit|unknown-version|not-found|wrong-kind|too-large|unsupported-type|task-(paused|expired|done))$/;
+/** Those after which the device looks at the contract and the model again. */
+const SUSPICIOUS = /^(bad-[gp]a|unk)/;
+const TAKEN = /^(acc|dup)/;
 /** Seconds that an answer is fresh when the server does not say. */
 const FRESH = 60;
 /** Characters that a number of a model may take, on average. */
@@ -28,11 +29,10 @@ const LARGEST_PROBLEM = 2 ** 16;
 
 /** Read what other tabs have changed. */
 export async function catchUp(core: Core): Promise<void> {
-  const { joined } = core.row;
   await core.vault?.transact(async (tables) => {
-    const row = await tables.get("tasks", joined);
+    const row = await tables.get("tasks", core.row.joined);
     if (!row) return;
-    const kept = row.newest !== core.kept?.version && (await tables.get("models", [joined, row.newest]));
+    const kept = row.newest !== core.kept?.version && (await tables.get("models", [row.joined, row.newest]));
     if (kept) know(core, kept);
     core.outgoing = await tables.of("outbox");
     see(core, row);
@@ -48,11 +48,12 @@ export async function catchUp(core: Core): Promise<void> {
 export async function deliver(core: Core): Promise<[acknowledged: number, refused: number]> {
   let [acknowledged, refused] = [0, 0];
   await catchUp(core);
-  for (const row of inRandomOrder(core, dueOf(core))) {
+  for (const due = dueOf(core); due.length;) {
+    const [row] = due.splice(core.entropy.below(due.length), 1) as [Outgoing]; // in random order
     if (!ready(core) || !core.row.open) break;
     if (!(await core.vault!.transact((tables) => tables.get("outbox", row.id!)))) continue;
     const fate = await send(core, row, false);
-    if (TAKEN.includes(fate)) acknowledged++;
+    if (TAKEN.test(fate)) acknowledged++;
     else if (fate) refused++;
   }
   return [acknowledged, refused];
@@ -82,29 +83,20 @@ async function send(core: Core, row: Outgoing, keepalive: boolean): Promise<stri
     else await set(core, { open: false, askAgain: core.now() + FRESH }); // keep the rest, and ask again after a while
     return "";
   }
-  await set(core, { failures: 0, until: 0, ...(SUSPICIOUS.includes(fate) && { askAgain: 0 }) }, async (tables) => {
+  await set(core, { failures: 0, until: 0, ...(SUSPICIOUS.test(fate) && { askAgain: 0 }) }, async (tables) => {
     if (!(await tables.get("outbox", row.id!))) return;
     await tables.remove("outbox", row.id!);
-    await settle(tables, row.entry, TAKEN.includes(fate) ? "sent" : fate);
+    await settle(tables, row.entry, TAKEN.test(fate) ? "sent" : fate);
   });
   drop(core, row);
   return fate;
-}
-
-function inRandomOrder<T>({ entropy }: Core, rows: T[]): T[] {
-  for (let last = rows.length - 1; last > 0; last--) {
-    const other = entropy.below(last + 1);
-    [rows[last], rows[other]] = [rows[other]!, rows[last]!];
-  }
-  return rows;
 }
 
 // --- in --------------------------------------------------------------------------------------------------------------
 
 /** The status, where it is old; with it the model. */
 export async function renew(core: Core): Promise<void> {
-  const wait = core.row.askAgain - core.now();
-  if (wait <= 0 || wait > DAY) await attempt(core, () => askStatus(core)); // the clock may have been put back
+  if (over(core, core.row.askAgain, DAY)) await attempt(core, () => askStatus(core));
 }
 
 /** So many permits or tickets, if any. */
@@ -116,12 +108,10 @@ export async function refill(core: Core, number: number): Promise<void> {
 export async function dueNow(core: Core): Promise<number> {
   const number = await missing(core);
   if (core.terms.contract.offers.kind === "tickets" || !number) return number;
-  const now = core.now();
-  const { nextPermit } = core.row;
-  if (nextPermit <= 0 || nextPermit > now + PAUSE) {
-    await set(core, { nextPermit: now + core.entropy.below(1000 * PAUSE) / 1000 });
+  if (core.row.nextPermit <= 0 || core.row.nextPermit > core.now() + PAUSE) {
+    await set(core, { nextPermit: core.now() + core.entropy.below(1000 * PAUSE) / 1000 });
   }
-  return now < core.row.nextPermit ? 0 : 1;
+  return +over(core, core.row.nextPermit, PAUSE);
 }
 
 /** The status, and with it the model. */
@@ -132,9 +122,10 @@ export async function askStatus(core: Core): Promise<void> {
     const changes = { changed: true, askAgain: core.now() + FRESH };
     return set(core, changes, (tables) => withdraw(tables, "contract-changed"));
   }
-  const { kind } = core.terms.contract.offers;
-  if (kind === "model" && version && version !== core.kept?.version) await fetchModel(core, version);
-  const askAgain = core.now() + (kind === "model" || state !== "open" ? maxAge(answer) : DAY);
+  const byModel = core.terms.contract.offers.kind === "model";
+  if (byModel && version && version !== core.kept?.version) await fetchModel(core, version);
+  const askAgain =
+    core.now() + (byModel || state !== "open" ? secondsIn(answer, "cache-control", /max-age=(\d+)/, FRESH) : DAY);
   return set(core, { mode, open: state === "open", changed: false, askAgain });
 }
 
@@ -162,10 +153,10 @@ function know(core: Core, kept: Kept): void {
 export function modelOf(core: Core, { version, body }: Kept): Model {
   if (core.model && version === core.kept?.version) return core.model;
   const { offers } = core.terms.contract;
-  if (offers.kind !== "model" || body.length > LARGEST_NUMBER * (dimensionOf(offers) + 3) ** 2) {
-    throw new WireError(`a model of ${body.length} bytes`);
-  }
-  return modelFrom(body, offers.model, dimensionOf(offers));
+  const dimension = dimensionOf(offers as ByModel);
+  const most = LARGEST_NUMBER * (dimension + 3) ** 2;
+  must(body.length <= most, WireError, `a model of up to ${most} bytes`, body.length);
+  return modelFrom(body, (offers as ByModel).model, dimension);
 }
 
 // --- a server that does not answer is left alone: twice as long each time, with chance mixed in ----------------------
@@ -181,9 +172,14 @@ export async function attempt(core: Core, work: () => Promise<void>): Promise<vo
   }
 }
 
-function ready({ row, now }: Core): boolean {
-  const wait = row.until - now();
-  return wait <= 0 || wait > DAY;
+function ready(core: Core): boolean {
+  return over(core, core.row.until, DAY);
+}
+
+/** Has this time come? Also where it is farther off than any that was set: the clock may have been put back. */
+function over(core: Core, time: number, farthest: number): boolean {
+  const wait = time - core.now();
+  return wait <= 0 || wait > farthest;
 }
 
 async function failed(core: Core, atLeast: number): Promise<void> {
@@ -195,22 +191,28 @@ async function failed(core: Core, atLeast: number): Promise<void> {
 /** The server's word on the report; where it has not judged it, the least number of seconds to wait. */
 function fateOf(answer: Answer | null): string | number {
   if (!answer) return 0;
-  const { status, headers, body } = answer;
-  if (status === 200) {
-    try {
-      const [verdict, ...more] = read(answer, verdicts).verdicts;
-      return more.length ? 0 : (verdict ?? 0);
-    } catch {
-      return 0;
-    }
-  }
-  const problem = body.length < LARGEST_PROBLEM ? problemFrom(body) : "";
-  if (400 <= status && status < 500 && FINAL.test(problem)) return problem;
-  return Math.min(Number(/^\d+$/.exec(headers.get("retry-after") ?? "")), DAY);
+  const { status, body } = answer;
+  const word =
+    status === 200
+      ? verdictFrom(answer)
+      : 400 <= status && status < 500 && body.length < LARGEST_PROBLEM
+        ? problemFrom(body)
+        : "";
+  return JUDGED.test(word) ? word : secondsIn(answer, "retry-after", /^(\d+)$/, 0);
 }
 
-/** Seconds for which an answer is fresh. */
-function maxAge({ headers }: Answer): number {
-  const [, seconds] = /max-age=(\d{1,9})/.exec(headers.get("cache-control") ?? "") ?? [];
-  return seconds ? Math.min(Number(seconds), DAY) : FRESH;
+/** The verdict on the one report that was sent; empty if it is none. */
+function verdictFrom(answer: Answer): string {
+  try {
+    const [verdict = "", ...more] = read(answer, verdicts).verdicts;
+    return more.length ? "" : verdict;
+  } catch {
+    return "";
+  }
+}
+
+/** Seconds that a header of the answer names, at most a day; else so many. */
+function secondsIn(answer: Answer, header: string, pattern: RegExp, missing: number): number {
+  const [, seconds] = pattern.exec(answer.headers.get(header) ?? "") ?? [];
+  return seconds ? Math.min(+seconds, DAY) : missing;
 }

@@ -19,11 +19,11 @@ export interface Subject {
 /** Would a decision be reported now, as far as this tab knows? "done": the task knows enough; "closed": it is paused. */
 export type Reporting = "on" | "opted-out" | "done" | "closed" | "spent";
 
-export function reportingOf({ row, account, terms, now }: Core, at = now()): Reporting {
-  if (row.optedOut) return "opted-out";
-  if (row.recommendation !== undefined) return "done";
-  if (!row.open || row.changed || expired(terms.contract, at)) return "closed";
-  return account.affords(terms.mechanism, at) ? "on" : "spent";
+export function reportingOf(core: Core, at = core.now()): Reporting {
+  if (core.row.optedOut) return "opted-out";
+  if (core.row.recommendation !== undefined) return "done";
+  if (!core.row.open || core.row.changed || expired(core.terms.contract, at)) return "closed";
+  return core.account.affords(core.terms.mechanism, at) ? "on" : "spent";
 }
 
 /** Promise a report and pay for it, in one transaction; or the reason why there will be none. */
@@ -35,9 +35,8 @@ export async function promise(
   tab: string,
   { raw, model, own, nothing }: Subject,
 ): Promise<string> {
-  const { terms, account, row } = core;
-  const { gate, mechanism } = terms;
-  const { joined } = row;
+  const { gate, mechanism } = core.terms;
+  const { joined } = core.row;
   if (own) {
     if ((await tables.get("permits", own.id!))?.tab !== tab) return "another tab has used the ticket";
     await tables.remove("permits", own.id!); // also if nothing is reported: its action was shown
@@ -51,7 +50,7 @@ export async function promise(
   if (!own) await tables.remove("permits", held.id!);
   if (model) await tables.put("models", model); // another tab may have thrown it away meanwhile
   const { permit, nonce, coin } = held;
-  const paid = { joined, ...mechanism.budget, cost: mechanism.cost(), hour: account.hour(at), fate: "promised" };
+  const paid = { joined, ...mechanism.budget, cost: mechanism.cost(), hour: core.account.hour(at), fate: "promised" };
   const entry = await tables.put("ledger", paid);
   const version = model?.version ?? "";
   await tables.put("decisions", { id, joined, entry, at, gate, permit, nonce, coin, version, raw });
@@ -60,17 +59,15 @@ export async function promise(
 
 /** How many permits or tickets to fetch; none while nothing may be reported. */
 export async function missing(core: Core): Promise<number> {
-  const { vault, wanted } = core;
-  await vault?.transact((tables) => enter(core, tables));
-  return vault && reportingOf(core) === "on" ? Math.max(0, wanted - (await left(core))) : 0;
+  await core.vault?.transact((tables) => enter(core, tables));
+  return core.vault && reportingOf(core) === "on" ? Math.max(0, core.wanted - (await left(core))) : 0;
 }
 
 /** For the owner to see. Without storage there will be no reports. */
 export async function balanceOf(core: Core): Promise<Balance> {
-  const { vault, account, terms } = core;
-  await vault?.transact((tables) => enter(core, tables));
-  const balance = account.balance(terms.mechanism, core.now());
-  return vault ? balance : { ...balance, reportsLeft: 0 };
+  await core.vault?.transact((tables) => enter(core, tables));
+  const balance = core.account.balance(core.terms.mechanism, core.now());
+  return core.vault ? balance : { ...balance, reportsLeft: 0 };
 }
 
 /** Entries are only added, so each is read once. */

@@ -8,7 +8,7 @@
  */
 
 import { fromText, toText } from "../protocol/codec.js";
-import { WireError } from "../protocol/errors.js";
+import { must, WireError } from "../protocol/errors.js";
 import { coinOf, commitmentOf, NONCE_BYTES } from "../protocol/permits.js";
 import { problemFrom } from "../protocol/problems.js";
 import {
@@ -29,14 +29,14 @@ export const AHEAD = 2;
 const LONGEST = 4096;
 
 /** A permit must be valid when its report is due at the latest; a ticket, when its action is chosen. */
-export function neededUntil({ terms }: Core, now: number): number {
-  const { offers, reward, delay } = terms.contract;
+export function neededUntil(core: Core, now: number): number {
+  const { offers, reward, delay } = core.terms.contract;
   return now + (offers.kind === "model" ? reward.wait + delay : 0);
 }
 
 /** Does a tab need its own to choose? */
-export function owned({ terms }: Core): boolean {
-  return terms.contract.offers.kind === "tickets" || terms.share > 0;
+export function owned(core: Core): boolean {
+  return core.terms.contract.offers.kind === "tickets" || !!core.terms.measuring;
 }
 
 /** The oldest of this tab, which nobody else will use. */
@@ -47,9 +47,9 @@ export function takeOwn(core: Core): Held | undefined {
 
 /** How many can be used by a decision that is made now. Where a tab needs its own, those that no other has become its. */
 export async function left(core: Core): Promise<number> {
-  const { vault, tabs } = core;
-  if (!vault || !tabs) return core.own.length;
-  const [tab, living] = [await tabs.id(), await tabs.living()];
+  const { vault } = core;
+  if (!vault) return core.own.length;
+  const [tab, living] = [await vault.id(), await vault.living()];
   return vault.transact(async (tables) => {
     const held = await valid(tables, neededUntil(core, core.now()));
     if (!owned(core)) return held.length;
@@ -61,8 +61,7 @@ export async function left(core: Core): Promise<number> {
 
 /** So many tickets, or permits one by one; raises when that fails. */
 export async function fetchAhead(core: Core, number: number): Promise<void> {
-  const { mechanism, contract } = core.terms;
-  const { offers } = contract;
+  const { offers } = core.terms.contract;
   if (offers.kind === "model") {
     for (; number > 0; number--) {
       const [nonces, answer] = await commit(core, "/permits", 1);
@@ -71,11 +70,11 @@ export async function fetchAhead(core: Core, number: number): Promise<void> {
     return;
   }
   const [nonces, answer] = await commit(core, "/offers", Math.min(number, LARGEST_OFFERS));
-  const { offers: offered, done, recommendation } = read(answer, wireOffers);
-  const tickets = offered.map(({ ticket, action, expires }) => {
-    return { permit: ticket, action: actionFrom(action, offers, mechanism.domain.size), expires };
+  const found = read(answer, wireOffers);
+  const tickets = found.offers.map(({ ticket, action, expires }) => {
+    return { permit: ticket, action: actionFrom(action, offers, core.terms.mechanism.domain.size), expires };
   });
-  const known = done && { recommendation: recommendationFrom(recommendation, offers) };
+  const known = found.done && { recommendation: recommendationFrom(found.recommendation, offers) };
   await keep(core, nonces, tickets, { open: true, ...known });
 }
 
@@ -105,11 +104,10 @@ async function keep(
   changes: Partial<Joined>,
 ): Promise<void> {
   const { joined } = core.row;
-  const tab = (await core.tabs?.id()) ?? "";
+  const tab = (await core.vault?.id()) ?? "";
   const held: Held[] = [];
   for (const [i, one] of found.slice(0, nonces.length).entries()) {
-    const { length } = one.permit;
-    if (length > LONGEST) throw new WireError(`a permit of ${length} characters`);
+    must(one.permit.length <= LONGEST, WireError, `a permit of up to ${LONGEST} characters`, one.permit.length);
     const coin = await coinOf(fromText(one.permit), nonces[i]!);
     held.push({ ...one, joined, nonce: toText(nonces[i]!), coin, tab });
   }

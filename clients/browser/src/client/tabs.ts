@@ -20,8 +20,8 @@ export interface Tabs {
   tell(): void;
 }
 
-/** `heard` is called when another tab has changed what is kept. Raises where there are no Web Locks. */
-export async function openTabs(prefix: string, heard: () => void): Promise<Tabs> {
+/** `heard` is called when another tab has changed what is kept, `closed` when this one is closed. Raises where there are no Web Locks. */
+export async function openTabs(prefix: string, heard: () => void, closed: () => void): Promise<Tabs> {
   const { locks } = navigator;
   let id = Promise.resolve("");
   let release = (): void => {};
@@ -41,8 +41,9 @@ export async function openTabs(prefix: string, heard: () => void): Promise<Tabs>
     close() {
       tabs.leave();
       channel.close();
+      closed();
     },
-    living: async () => (await locks.query()).held!.map(({ name }) => name!.slice(prefix.length)),
+    living: async () => (await locks.query()).held!.map((lock) => lock.name!.slice(prefix.length)),
     alone: (what, work) => locks.request(prefix + what, work) as Promise<never>,
     tell: () => channel.postMessage(0),
   };

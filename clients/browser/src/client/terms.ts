@@ -6,15 +6,15 @@
 import { fits } from "../privacy/accounting.js";
 import type { Mechanism } from "../privacy/base.js";
 import type { Vector } from "../privacy/domains/index.js";
-import { measuringOf, mechanismsOf } from "../privacy/mechanisms.js";
+import { mechanismsOf } from "../privacy/mechanisms.js";
 import type { Budget } from "../protocol/budget.js";
 import { contractFrom, DAY, digestOf, dimensionOf } from "../protocol/contract.js";
 import type { ByTicket, Contract } from "../protocol/contract.js";
-import { ContractRefused, WireError } from "../protocol/errors.js";
-import { holdoutOf, purposeOf, type Purpose } from "../protocol/holdout.js";
-import { MODELS } from "../protocol/offers.js";
-import { array, read } from "../protocol/strict.js";
+import { ContractRefused, must, WireError } from "../protocol/errors.js";
+import { lookUp } from "../protocol/registry.js";
+import { array, read, whole } from "../protocol/strict.js";
 import { userOf, type Action, type LocalUser } from "../users/index.js";
+import { EXTENSIONS, type Measured, type Measuring } from "./extensions.js";
 import { budgetsOf, type Limits } from "./ledger.js";
 
 const YEAR = 366 * DAY;
@@ -29,17 +29,15 @@ export interface Terms {
   /** The one that this device answers through. */
   readonly gate: number;
   readonly mechanism: Mechanism;
-  /** Of the decisions, those that measure the baseline; 0 where nothing is held out. */
-  readonly share: number;
-  /** One per gate for reports that measure, each verified; none where nothing is held out. */
-  readonly measuring: readonly Mechanism[];
+  /** Which decisions measure; nothing where nothing is held out. */
+  readonly measuring: Measuring | undefined;
 }
 
 /** The terms on which this device answers the contract of this task, or `ContractRefused`. */
 export async function accept(body: Uint8Array, task: string, limits: Limits, epsilon?: number): Promise<Terms> {
   try {
     const contract = contractFrom(body);
-    if (contract.id !== task) throw new WireError(`its id is "${contract.id}"`);
+    must(contract.id === task, WireError, `the id ${task}`, contract.id);
     check(contract);
     const { offers } = contract;
     const mechanisms = mechanismsOf(contract);
@@ -48,20 +46,21 @@ export async function accept(body: Uint8Array, task: string, limits: Limits, eps
     const gate = gateOf(contract.gates, limits, epsilon);
     const mechanism = mechanisms[gate]!;
     const [ofAll, , ofWindow] = budgetsOf(limits, contract.limit);
-    if (![ofAll, ofWindow].every((limit) => fits(mechanism.cost(), limit))) {
-      throw new WireError("one report exceeds a limit");
+    for (const limit of [ofAll, ofWindow]) {
+      must(fits(mechanism.cost(), limit), WireError, `one report within ${limit.epsilon}`, mechanism.budget.epsilon);
     }
-    const share = holdoutOf(contract)?.share ?? 0;
-    const measuring = measuringOf(contract, mechanisms);
-    return { contract, digest: await digestOf(body), user, mechanisms, gate, mechanism, share, measuring };
+    const measuring = Object.keys(contract.extensions)
+      .map((name) => lookUp("extension", name, EXTENSIONS, "holdout")(contract, mechanisms))
+      .find(Boolean);
+    return { contract, digest: await digestOf(body), user, mechanisms, gate, mechanism, measuring };
   } catch (error) {
     throw new ContractRefused(`task "${task}" cannot be answered: ${(error as Error).message}`, { cause: error });
   }
 }
 
-/** What the report with this permit is for. */
-export function purposeFor({ share }: Terms, permit: { coin: Uint8Array } | undefined): Purpose {
-  return share && permit ? purposeOf(permit.coin, share) : "learning";
+/** What the decision with this permit measures; nothing where it teaches. */
+export function measuredBy(terms: Terms, permit: { coin: Uint8Array } | undefined): Measured | undefined {
+  return permit && terms.measuring?.(permit.coin);
 }
 
 /** Is the last day of this task over, in UTC? */
@@ -70,25 +69,29 @@ export function expired(contract: Contract, now: number): boolean {
 }
 
 /** What every honest contract has; a server that sends something else is not followed. */
-function check({ offers, domain, reward, delay, limit, gates, extensions }: Contract): void {
-  const rules: Record<string, boolean> = {
+function check(contract: Contract): void {
+  const { offers, domain, reward, delay, limit, gates } = contract;
+  const rules = {
     offers:
       offers.kind === "model"
-        ? Object.hasOwn(MODELS, offers.model) &&
-          Object.keys(offers.fields).length > 0 &&
+        ? Object.keys(offers.fields).length > 0 &&
           offers.actions.length > 0 !== offers.candidates > 0 &&
           dimensionOf(offers) === domain["dimension"]
         : offers.actions.length > 0 !== offers.dimension > 0 && !(offers.actions.length && offers.slopes),
-    reward: reward.low < reward.high && reward.low <= reward.default && reward.default <= reward.high,
-    scale: reward.unit_low < reward.unit_high,
-    wait: [reward.wait, delay].every((wait) => 0 <= wait && wait < YEAR),
-    window: limit.window_days >= 1,
+    reward:
+      reward.low < reward.high &&
+      reward.low <= reward.default &&
+      reward.default <= reward.high &&
+      reward.unit_low < reward.unit_high &&
+      0 <= reward.wait &&
+      reward.wait < YEAR,
+    delay: 0 <= delay && delay < YEAR,
+    limit: limit.window_days >= 1,
     gates: gates.length > 0,
-    extensions: Object.entries(extensions).every(
-      ([name, value]) => name === "holdout" || (name === "admission" && value === "signed"),
-    ),
   };
-  for (const rule in rules) if (!rules[rule]) throw new WireError(`its ${rule} cannot be`);
+  for (const [part, fits] of Object.entries(rules)) {
+    must(fits, WireError, `consistent ${part}`, JSON.stringify(contract[part as keyof typeof rules]));
+  }
 }
 
 /** The gate of the largest epsilon within the owner's limits, and within `epsilon` where it is given. */
@@ -96,8 +99,9 @@ function gateOf(gates: readonly Budget[], limits: Limits, epsilon = Infinity): n
   const most = Math.min(epsilon, limits.epsilon);
   const allowed = gates.map((gate) => (gate.epsilon <= most && gate.delta <= limits.delta ? gate.epsilon : 0));
   const largest = Math.max(...allowed);
-  if (largest > 0) return allowed.indexOf(largest);
-  throw new WireError(`it asks for more than epsilon ${most}, delta ${limits.delta}`);
+  const asked = gates.map(({ epsilon, delta }) => `${epsilon}, ${delta}`).join(" or ");
+  must(largest > 0, WireError, `a task that asks for at most epsilon ${most}, delta ${limits.delta}`, asked);
+  return allowed.indexOf(largest);
 }
 
 /** The server's choice: the number of an arm, a point, or the points to try for a message of so many numbers. */
@@ -105,9 +109,8 @@ export function actionFrom(sent: unknown, offers: ByTicket, numbers: number): Ac
   if (!offers.actions.length) {
     return array<Action>(...(offers.slopes ? [2 * numbers] : []), offers.dimension)(sent, "an action");
   }
-  if (Number.isInteger(sent) && 0 <= (sent as number) && (sent as number) < offers.actions.length)
-    return sent as number;
-  throw new WireError(`not one of ${offers.actions.length} arms`);
+  must(Object.hasOwn(offers.actions, whole(sent, "an arm")), WireError, `one of ${offers.actions.length} arms`, sent);
+  return sent as number;
 }
 
 /** An arm, the numbers of several arms, or a point. */

@@ -13,9 +13,13 @@ export const WITH_DELTA: {
 } = {};
 
 /** Is it within the limit? Room for the rounding of sums only: 1e-12 of epsilon, and 1e-9 of delta. */
-export function fits(spent: Spent, { epsilon, delta }: Budget): boolean {
-  if (total(spent) <= epsilon * (1 + 1e-12)) return true;
-  return delta > 0 && WITH_DELTA.deltaOf !== undefined && WITH_DELTA.deltaOf(spent, epsilon) <= delta * (1 + 1e-9);
+export function fits(spent: Spent, limit: Budget): boolean {
+  if (total(spent) <= limit.epsilon * (1 + 1e-12)) return true;
+  return (
+    limit.delta > 0 &&
+    WITH_DELTA.deltaOf !== undefined &&
+    WITH_DELTA.deltaOf(spent, limit.epsilon) <= limit.delta * (1 + 1e-9)
+  );
 }
 
 /** What was spent, at the limit's delta. */

@@ -1,7 +1,7 @@
 /** What every mechanism is: numbers that keep a promise, and a draw. */
 
 import type { Budget } from "../protocol/budget.js";
-import { BrokenPromise } from "../protocol/errors.js";
+import { BrokenPromise, must } from "../protocol/errors.js";
 import type { Domain, Vector } from "./domains/index.js";
 import type { Entropy } from "./entropy.js";
 import type { Spent } from "./spent.js";
@@ -33,5 +33,5 @@ export function verifyWeights(more: number, less: number, epsilon: number, total
     1 <= less &&
     less <= more &&
     BigInt(more) << 103n <= BigInt(less) * BigInt(Math.exp(epsilon) * 2 ** 52) * (2n ** 51n - 1n);
-  if (!kept || total >= 2 ** 53) throw new BrokenPromise(`weights ${more}:${less} do not keep epsilon ${epsilon}`);
+  must(kept && total < 2 ** 53, BrokenPromise, `weights that keep epsilon ${epsilon}`, [more, less]);
 }

@@ -18,7 +18,7 @@ const OUTER_STREAM = 0x7a11;
 /** The first vector of a pair. */
 export function pair(coin: Uint8Array, index: number, dimension: number): Int32Array {
   const words = new DataView(coin.buffer, coin.byteOffset);
-  const [left, right, second] = [words.getUint32(0), words.getUint32(4), words.getUint32(8)];
+  const [left, right, second] = [0, 4, 8].map((place) => words.getUint32(place)) as [number, number, number];
   const start = index * Math.ceil(dimension / 8);
   const found = new Int32Array(dimension);
   let block!: Uint32Array;

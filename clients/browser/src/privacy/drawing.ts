@@ -1,6 +1,6 @@
 /** The only function through which anything leaves a device. */
 
-import { BadInput } from "../protocol/errors.js";
+import { BadInput, must } from "../protocol/errors.js";
 import type { Mechanism } from "./base.js";
 import { norm, ROUNDING } from "./domains/base.js";
 import type { Vector } from "./domains/index.js";
@@ -15,8 +15,9 @@ import { verify } from "./mechanisms.js";
 export function privatise(mechanism: Mechanism, message: Vector, entropy: Entropy, coin: Uint8Array): Uint8Array {
   verify(mechanism);
   const { domain, coinSize } = mechanism;
-  if (message.length === domain.size && norm(message) <= domain.radius * (1 + ROUNDING) && coin.length >= coinSize) {
-    return mechanism.draw(message, entropy, coin.subarray(0, coinSize));
-  }
-  throw new BadInput("the message is outside its domain, or there is no coin");
+  const { length } = message;
+  const inside = length === domain.size && norm(message) <= domain.radius * (1 + ROUNDING);
+  must(inside, BadInput, `a message of ${domain.size} numbers in its domain`, length);
+  must(coin.length >= coinSize, BadInput, `a coin of ${coinSize} bytes`, coin.length);
+  return mechanism.draw(message, entropy, coin.subarray(0, coinSize));
 }

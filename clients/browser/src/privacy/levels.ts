@@ -1,7 +1,7 @@
 /** k-level randomised response: one byte for one number. The proof is in the Python package, beside the numbers. */
 
 import { pack } from "../protocol/codec.js";
-import { BrokenPromise } from "../protocol/errors.js";
+import { BrokenPromise, must } from "../protocol/errors.js";
 import { read, whole } from "../protocol/strict.js";
 import { verifyWeights, type Build } from "./base.js";
 import { pureReport } from "./spent.js";
@@ -22,9 +22,8 @@ export const levels: Build = (domain, budget, numbers) => {
     reportSize,
     verify() {
       verifyWeights(keep, flip, budget.epsilon, total);
-      if (domain.kind !== "interval" || count < 2 || count > 65536) {
-        throw new BrokenPromise(`${count} levels of a ${domain.kind} cannot be`);
-      }
+      const fits = domain.kind === "interval" && count > 1 && count <= 65536;
+      must(fits, BrokenPromise, "2 to 65536 levels of an interval", [count, domain.kind]);
     },
     cost: () => pureReport(budget.epsilon),
     /** Round at random to a neighbouring level, then answer truthfully or not. */

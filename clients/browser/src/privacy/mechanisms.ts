@@ -2,8 +2,7 @@
 
 import type { Budget } from "../protocol/budget.js";
 import type { Contract } from "../protocol/contract.js";
-import { BrokenPromise } from "../protocol/errors.js";
-import { holdoutOf } from "../protocol/holdout.js";
+import { BrokenPromise, must } from "../protocol/errors.js";
 import { lookUp } from "../protocol/registry.js";
 import type { Build, Mechanism } from "./base.js";
 import { domainFrom, type Domain } from "./domains/index.js";
@@ -19,9 +18,7 @@ const LARGEST_EPSILON = 12;
 /** Raise `BrokenPromise` unless the mechanism's own numbers keep its budget. */
 export function verify(mechanism: Mechanism): void {
   const { epsilon } = mechanism.budget;
-  if (!(epsilon > 0 && epsilon <= LARGEST_EPSILON)) {
-    throw new BrokenPromise(`epsilon must be between 0 and ${LARGEST_EPSILON}, got ${epsilon}`);
-  }
+  must(epsilon > 0 && epsilon <= LARGEST_EPSILON, BrokenPromise, `epsilon between 0 and ${LARGEST_EPSILON}`, epsilon);
   mechanism.verify();
 }
 
@@ -32,7 +29,7 @@ export function mechanismFrom(
   budget: Budget,
   numbers: Record<string, unknown>,
 ): Mechanism {
-  const mechanism = lookUp("mechanism", name, MECHANISMS)(domain, budget, numbers);
+  const mechanism = lookUp("mechanism", name, MECHANISMS, "delta")(domain, budget, numbers);
   verify(mechanism);
   return mechanism;
 }
@@ -43,17 +40,4 @@ export function mechanismsOf(contract: Contract): Mechanism[] {
   return contract.gates.map(({ epsilon, delta, numbers }) =>
     mechanismFrom(contract.mechanism, domain, { epsilon, delta }, numbers),
   );
-}
-
-/** For each gate the one through which a reward alone is reported, verified; none where nothing is held out. */
-export function measuringOf(contract: Contract, gates: readonly Mechanism[]): Mechanism[] {
-  const { unit_low: low, unit_high: high } = contract.reward;
-  const rewards = domainFrom({ kind: "interval", low, high });
-  const numbers = holdoutOf(contract)?.gates ?? [];
-  return numbers.map((given, i) => {
-    const gate = gates[i]!;
-    const one = mechanismFrom("levels", rewards, gate.budget, given);
-    if (one.reportSize <= gate.reportSize) return one;
-    throw new BrokenPromise("a report of the holdout is longer");
-  });
 }

@@ -1,6 +1,6 @@
 /** The few special functions that Gaussian noise and its accounting need. */
 
-import { normalMean, normalSlope } from "../protocol/links.js";
+import { normalMean, normalSlope } from "../protocol/probit.js";
 
 /** From here outwards the continued fraction is exact to the last digits; inside, the series is. */
 const TAIL = 2;

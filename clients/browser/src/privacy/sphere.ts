@@ -1,7 +1,7 @@
 /** The sphere codebook: one byte for a vector of any length. The proof is in the Python package, beside the numbers. */
 
 import { pack } from "../protocol/codec.js";
-import { BrokenPromise } from "../protocol/errors.js";
+import { BrokenPromise, must } from "../protocol/errors.js";
 import { read, real, whole } from "../protocol/strict.js";
 import { verifyWeights, type Build } from "./base.js";
 import { COIN_BYTES, ranking } from "./codebook.js";
@@ -30,9 +30,9 @@ export const sphere: Build = (domain, budget, numbers) => {
     verify() {
       verifyWeights(inside, outside, budget.epsilon, total);
       const pairs = candidates / 2;
-      if (cap < 1 || cap > pairs || pairs > 2 ** 15 || pairs % 1 || candidates * (domain.size + 1) > LARGEST_CODEBOOK) {
-        throw new BrokenPromise(`a codebook of ${candidates} with a cap of ${cap} cannot be`);
-      }
+      const fits = 1 <= cap && cap <= pairs && pairs <= 2 ** 15 && pairs % 1 === 0;
+      must(fits, BrokenPromise, "up to 2^15 pairs of candidates and a cap of no more", [candidates, cap]);
+      must(candidates * (domain.size + 1) <= LARGEST_CODEBOOK, BrokenPromise, "up to 2^24 numbers", candidates);
     },
     cost: () => pureReport(budget.epsilon),
     /** The coin was tossed whatever the message; draw one index by integer weights. */

@@ -1,6 +1,6 @@
 /** What one report may cost the person who sends it. */
 
-import { ConfigurationError } from "./errors.js";
+import { ConfigurationError, must } from "./errors.js";
 
 /** An (epsilon, delta) promise for one report. */
 export interface Budget {
@@ -10,6 +10,7 @@ export interface Budget {
 
 /** A checked budget. */
 export function budget(epsilon: number, delta: number): Budget {
-  if (epsilon > 0 && epsilon < Infinity && 0 <= delta && delta < 1) return { epsilon, delta };
-  throw new ConfigurationError(`there is no budget of epsilon ${epsilon}, delta ${delta}`);
+  const fits = epsilon > 0 && epsilon < Infinity && 0 <= delta && delta < 1;
+  must(fits, ConfigurationError, "epsilon > 0 and 0 <= delta < 1", [epsilon, delta]);
+  return { epsilon, delta };
 }

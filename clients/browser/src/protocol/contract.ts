@@ -5,11 +5,11 @@
  */
 
 import { toHex } from "./codec.js";
-import { WireError } from "./errors.js";
+import { must, WireError } from "./errors.js";
 import { field, widthOf } from "./fields.js";
 import { link } from "./links.js";
 import { sha256 } from "./sha256.js";
-import { anything, decoded, flag, maybe, named, read, real, refuse, text, whole, word } from "./strict.js";
+import { anything, decoded, flag, maybe, named, read, real, text, whole, word } from "./strict.js";
 import type { Read, Reader } from "./strict.js";
 
 /** Of the contract and of the wire. */
@@ -21,8 +21,11 @@ export const DAY = 86400;
 const numeral: Reader<number | string | string[]> = (value, at) =>
   Array.isArray(value) ? read([text], value, at) : typeof value === "string" ? value : whole(value, at);
 
-const date: Reader<string> = (value, at) =>
-  new Date(text(value, at)).toISOString().startsWith(`${value}T`) ? (value as string) : refuse(at, "a day");
+const date: Reader<string> = (value, at) => {
+  const day = text(value, at);
+  must(new Date(day).toISOString().startsWith(`${day}T`), WireError, `a day as ${at}`, day);
+  return day;
+};
 
 const byModel = {
   kind: word("model"),
@@ -76,7 +79,7 @@ export type Contract = Read<typeof contract>;
 /** The contract that these bytes are; refuses another format by its number. */
 export function contractFrom(body: Uint8Array): Contract {
   const { format = 1 } = decoded(body, named(anything), "a contract");
-  if (format !== FORMAT) throw new WireError(`its format must be ${FORMAT}, got ${format}`);
+  must(format === FORMAT, WireError, `format ${FORMAT}`, format);
   return decoded(body, contract, "a contract");
 }
 

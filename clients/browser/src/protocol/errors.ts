@@ -38,3 +38,13 @@ export class Unreachable extends SottovoceError {
 export class WireError extends SottovoceError {
   override name = "WireError";
 }
+
+/** Raise an error of this kind unless the claim holds. It says what was wanted and what came. */
+export function must(
+  claim: unknown,
+  Kind: new (message: string) => SottovoceError,
+  wanted: string,
+  got: unknown,
+): asserts claim {
+  if (!claim) throw new Kind(`wanted ${wanted}, got ${got}`);
+}

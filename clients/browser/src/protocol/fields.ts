@@ -1,6 +1,7 @@
 /** Fields: what an app knows of a person or of a candidate, as a task declares them. */
 
-import { read, real, refuse, text, word, type Read, type Reader } from "./strict.js";
+import { must, WireError } from "./errors.js";
+import { read, real, text, word, type Read, type Reader } from "./strict.js";
 
 /** Absent where half the range is the middle. */
 const middle: Reader<number | null> = (value, at) => (value == null ? null : real(value, at));
@@ -20,13 +21,11 @@ export type Fields = Record<string, Field>;
 export const field: Reader<Field> = (value, at) => {
   const kind = word("number", "category", "flag")((value as Partial<Field> | null)?.kind, at);
   const found = read(KINDS[kind], value, at) as Field;
-  if (found.kind === "number") {
-    const { low, high, middle } = found;
-    if (!(low < (middle ?? high) && (middle ?? low) < high)) refuse(at, "a number with low < middle < high");
-  }
-  if (found.kind === "category" && (found.values.length < 2 || new Set(found.values).size < found.values.length)) {
-    refuse(at, "a category of different values");
-  }
+  const fits =
+    found.kind === "category"
+      ? found.values.length > 1 && new Set(found.values).size === found.values.length
+      : found.kind === "flag" || (found.low < (found.middle ?? found.high) && (found.middle ?? found.low) < found.high);
+  must(fits, WireError, `low < middle < high or different values in ${at}`, JSON.stringify(found));
   return found;
 };
 

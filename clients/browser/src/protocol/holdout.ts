@@ -14,13 +14,12 @@ const holdout = { share: real, gates: [named(whole)] as const };
 
 export type Purpose = "learning" | "baseline" | "choice";
 
-/** What a contract with a model declares for devices, if anything. */
-export function holdoutOf({ extensions, offers, gates }: Contract): Read<typeof holdout> | undefined {
-  if (!("holdout" in extensions)) return undefined;
+/** What a contract with a model declares for devices. */
+export function holdoutOf({ extensions, offers, gates }: Contract): Read<typeof holdout> {
   const found = read(holdout, extensions["holdout"], "holdout");
   const fits = offers.kind === "model" && found.gates.length === gates.length && gates.every(({ delta }) => !delta);
   if (fits && 0 < found.share && found.share <= MOST) return found;
-  throw new WireError("its holdout cannot be");
+  throw new WireError(`its holdout must have a share up to ${MOST} and one pure gate for each, got ${found.share}`);
 }
 
 /** What the report with this coin is for. */

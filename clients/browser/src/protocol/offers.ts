@@ -1,8 +1,7 @@
 /** Models: the offers that are the same for everyone, so that they can be cached and the action never travels. */
 
-import { toHex } from "./codec.js";
+import { digestOf } from "./contract.js";
 import { lookUp } from "./registry.js";
-import { sha256 } from "./sha256.js";
 import { array, decoded, word, type Reader } from "./strict.js";
 
 type Vector = number[];
@@ -39,22 +38,23 @@ export interface DirectedModel {
 
 export type Model = LinearModel | GeneralizedModel | DirectedModel;
 
-/** The parts of each kind of model; a number of axes stands behind those that are not single numbers. */
+/**
+ * The parts of each kind of model; a number of axes stands behind those that are not single numbers. `learners.js` adds
+ * those that it brings.
+ */
 export const MODELS: Record<string, string> = {
-  linear: "theta1 precision2 width explore",
-  generalized: "theta1 precision2 width explore anchor1",
   directed: "theta1 explore anchor1 clip by_anchor base contrast",
 };
 
 /** The name of a model: a server cannot give one person's model a name of its own. */
 export async function versionOf(body: Uint8Array): Promise<string> {
-  return toHex(await sha256(body)).slice(0, 32);
+  return (await digestOf(body)).slice(0, 32);
 }
 
 /** The arrays of a model of this kind, if they have the shapes of its task. */
 export function modelFrom(body: Uint8Array, kind: string, dimension: number): Model {
   const parts: Record<string, Reader<unknown>> = { kind: word(kind) };
-  for (const part of lookUp("model", kind, MODELS).split(" ")) {
+  for (const part of lookUp("model", kind, MODELS, "learners").split(" ")) {
     const [, name, axes] = /(\D+)(\d?)/.exec(part)!;
     parts[name!] = array(...Array<number>(Number(axes)).fill(dimension));
   }

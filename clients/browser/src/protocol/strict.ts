@@ -6,7 +6,7 @@
  */
 
 import { DECIMAL } from "./codec.js";
-import { WireError } from "./errors.js";
+import { must, WireError } from "./errors.js";
 
 export type Reader<T> = (value: unknown, at: string) => T;
 export type Schema = Reader<unknown> | readonly [Schema] | { readonly [name: string]: Schema };
@@ -17,28 +17,23 @@ export type Read<S> =
       ? Read<One>[]
       : { -readonly [Name in keyof S]: Read<S[Name]> };
 
-export function refuse(at: string, wanted: string): never {
-  throw new WireError(`${at} must be ${wanted}`);
-}
-
 /** The value as its schema declares it. */
 export function read<S extends Schema>(schema: S, value: unknown, at: string): Read<S>;
 export function read(schema: Schema, value: unknown, at: string): unknown {
   if (typeof schema === "function") return schema(value, at);
-  if (Array.isArray(schema)) {
-    return Array.isArray(value) ? value.map((one) => read(schema[0], one, at)) : refuse(at, "a list");
-  }
+  if (Array.isArray(schema)) return list(value, at).map((one) => read(schema[0], one, at));
   const given = named(anything)(value, at);
-  for (const name in given) if (!Object.hasOwn(schema, name)) refuse(`${at}.${name}`, "left out");
-  return named((reader, here) => read(reader as Schema, given[here.slice(at.length + 1)], here))(schema, at);
+  for (const name in given) must(Object.hasOwn(schema, name), WireError, `no ${at}.${name}`, given[name]);
+  return each(schema as object, (one: Schema, name) => read(one, given[name], `${at}.${name}`));
 }
 
 /** Any names, with values of one schema. */
 export function named<S extends Schema>(schema: S): Reader<Record<string, Read<S>>> {
-  return (value, at) => {
-    if (typeof value !== "object" || !value || Array.isArray(value)) refuse(at, "an object");
-    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, read(schema, one, `${at}.${name}`)]));
-  };
+  return (value, at) => each(object(value, at), (one, name) => read(schema, one, `${at}.${name}`));
+}
+
+function each<One, Other>(given: Record<string, One> | object, change: (one: One, name: string) => Other) {
+  return Object.fromEntries(Object.entries(given).map(([name, one]) => [name, change(one, name)]));
 }
 
 /** What may be left out. */
@@ -46,33 +41,40 @@ export function maybe<S extends Schema>(schema: S, missing: Read<S>): Reader<Rea
   return (value, at) => (value === undefined ? missing : read(schema, value, at));
 }
 
-export const anything: Reader<unknown> = (value, at) => (value === undefined ? refuse(at, "there") : value);
+function reader<T>(wanted: string, fits: (value: unknown) => unknown): Reader<T> {
+  return (value, at) => {
+    must(fits(value), WireError, `${wanted} as ${at}`, value);
+    return value as T;
+  };
+}
 
-export const text: Reader<string> = (value, at) => (typeof value === "string" ? value : refuse(at, "text"));
+const list = reader<unknown[]>("a list", Array.isArray);
+const object = reader<object>("an object", (value) => typeof value === "object" && value && !Array.isArray(value));
+const finite = reader<number>("a finite number", Number.isFinite);
 
-export const flag: Reader<boolean> = (value, at) => (typeof value === "boolean" ? value : refuse(at, "true or false"));
+export const anything = reader<unknown>("something", (value) => value !== undefined);
+export const text = reader<string>("text", (value) => typeof value === "string");
+export const flag = reader<boolean>("true or false", (value) => typeof value === "boolean");
 
 /** An integer that no language rounds. A decimal string is none. */
-export const whole: Reader<number> = (value, at) =>
-  Number.isSafeInteger(value) ? (value as number) : refuse(at, "a whole number");
+export const whole = reader<number>("a whole number", Number.isSafeInteger);
 
 /** A finite number, also as a decimal string. */
-export const real: Reader<number> = (value, at) => {
-  const number = typeof value === "string" && DECIMAL.test(value) ? +value : value;
-  return Number.isFinite(number) ? (number as number) : refuse(at, "a finite number");
-};
+export const real: Reader<number> = (value, at) =>
+  finite(typeof value === "string" && DECIMAL.test(value) ? +value : value, at);
 
 /** One of these words. */
 export function word<W extends string>(...words: W[]): Reader<W> {
-  return (value, at) => (words.includes(value as W) ? (value as W) : refuse(at, words.join(" or ")));
+  return reader(words.join(" or "), (value) => words.includes(value as W));
 }
 
 /** Finite numbers of this shape: one number, a vector, rows. */
 export function array<T>(...[length, ...rest]: number[]): Reader<T> {
   return ((value, at) => {
-    if (length === undefined) return Number.isFinite(value) ? value : refuse(at, "a finite number");
+    if (length === undefined) return finite(value, at);
     const rows = read([array(...rest)], value, at);
-    return rows.length === length ? rows : refuse(at, `of length ${length}`);
+    must(rows.length === length, WireError, `${length} as ${at}`, rows.length);
+    return rows;
   }) as Reader<T>;
 }
 

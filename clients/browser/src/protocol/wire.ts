@@ -28,28 +28,12 @@ export const offers = {
   recommendation: maybe(anything, null),
 };
 
-/** One verdict per report, in order: the first two mean that it is in the journal, once. */
-export const verdicts = {
-  verdicts: [
-    word(
-      "accepted",
-      "duplicate",
-      "bad-gate",
-      "bad-payload",
-      "bad-permit",
-      "expired-permit",
-      "unknown-version",
-      "task-expired",
-      "task-paused",
-      "task-done",
-    ),
-  ] as const,
-};
+/** One verdict per report, in order. */
+export const verdicts = { verdicts: [text] as const };
 
 export type TaskStatus = Read<typeof taskStatus>;
 export type Permits = Read<typeof permits>;
 export type Offers = Read<typeof offers>;
-export type Verdict = Read<typeof verdicts>["verdicts"][number];
 
 /** A report as it travels: `permit` and `version` with a model, `ticket` where the server chose the action. */
 export type Report = { nonce: string; gate: number; payload: string } & (

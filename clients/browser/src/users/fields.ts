@@ -11,7 +11,7 @@
 
 import { clip, type Vector } from "../privacy/domains/base.js";
 import type { ByModel } from "../protocol/contract.js";
-import { BadInput } from "../protocol/errors.js";
+import { BadInput, must } from "../protocol/errors.js";
 import type { Field, Fields } from "../protocol/fields.js";
 
 /** What an app knows, by the names of the fields; null where it does not. */
@@ -23,15 +23,16 @@ export function features({ actions, candidates, fields }: ByModel, raw: unknown)
     const person = encode(fields, raw);
     return actions.map((_, block) => actions.flatMap((_, i) => (i === block ? person : person.map(() => 0))));
   }
-  if (Array.isArray(raw) && raw.length && raw.length <= candidates) return raw.map((one) => encode(fields, one));
-  throw new BadInput(`this task needs 1 to ${candidates} candidates`);
+  const fits = Array.isArray(raw) && raw.length && raw.length <= candidates;
+  must(fits, BadInput, `1 to ${candidates} candidates`, raw);
+  return raw.map((one) => encode(fields, one));
 }
 
 /** One feature vector of length at most 1. */
 export function encode(fields: Fields, raw: unknown): Vector {
   const names = namesOf(fields);
   const given = namesOf(Object(raw));
-  if (`${names}` !== `${given}`) throw new BadInput(`this task needs the fields ${names}; got ${given}`);
+  must(`${names}` === `${given}`, BadInput, `the fields ${names}`, given);
   const parts = names.map((name) => coordinates(name, fields[name]!, (raw as RawFields)[name]));
   return [1, ...parts.flat()].map((x) => x / Math.sqrt(1 + names.length));
 }
@@ -46,7 +47,7 @@ function coordinates(name: string, field: Field, value: unknown): Vector {
     if (middle === null) return [(2 * (number - low)) / (high - low) - 1];
     return [(number - middle) / (number < middle ? middle - low : high - middle)];
   }
-  throw new BadInput(`field ${name} must be a ${field.kind} or null, got ${value}`);
+  must(false, BadInput, `a ${field.kind} or null as ${name}`, value);
 }
 
 /** In the order of Python and of UTF-8; that of JavaScript differs where a sign takes two units. */

@@ -1,6 +1,6 @@
 /** What every domain has, and what domains share. A domain decides the sensitivity: it clips what it is given. */
 
-import { BadInput } from "../../protocol/errors.js";
+import { BadInput, must } from "../../protocol/errors.js";
 
 export type Vector = number[];
 
@@ -54,12 +54,12 @@ export function unit(vector: Vector): Vector {
 
 /** A finite number. Beyond 1e150 squares overflow; such a vector is cut to the ball whatever its direction. */
 export function finite(raw: unknown): number {
-  if (Number.isFinite(raw)) return clip(raw as number, -1e150, 1e150);
-  throw new BadInput("not a finite number");
+  must(Number.isFinite(raw), BadInput, "a finite number", raw);
+  return clip(raw as number, -1e150, 1e150);
 }
 
 /** A vector of so many finite numbers. */
 export function finites(raw: unknown, dimension: number): Vector {
-  if (Array.isArray(raw) && raw.length === dimension) return raw.map(finite);
-  throw new BadInput(`not ${dimension} numbers`);
+  must(Array.isArray(raw) && raw.length === dimension, BadInput, `${dimension} numbers`, raw);
+  return raw.map(finite);
 }

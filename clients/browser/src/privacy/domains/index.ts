@@ -1,38 +1,30 @@
 /** What a message may be. No mechanism takes a sensitivity as an argument: it asks the domain it was calibrated for. */
 
-import { ConfigurationError } from "../../protocol/errors.js";
+import { ConfigurationError, must } from "../../protocol/errors.js";
 import { lookUp } from "../../protocol/registry.js";
 import { anything, maybe, read, real, whole, type Reader } from "../../protocol/strict.js";
-import { ball, gradient, interval } from "./ball.js";
 import type { Domain, Shape } from "./base.js";
 import { direction } from "./direction.js";
-import { moments } from "./moments.js";
+import { interval } from "./interval.js";
 
 export type { Domain, Vector } from "./base.js";
 
 type Four = [number, number, number, number];
 
-/** A positive number, 1 where it is left out. */
-const one = maybe(real, 1);
-
-/** For each kind its numbers, in the order in which its function takes them. `delta.js` adds those that it brings. */
+/** For each kind its numbers, in the order in which its function takes them. `learners.js` adds those that it brings. */
 export const DOMAINS: Record<string, [(...numbers: Four) => Shape, Record<string, Reader<number>>]> = {
-  interval: [interval, { low: maybe(real, 0), high: one }],
-  ball: [ball, { dimension: whole, bound: one }],
-  gradient: [gradient, { dimension: whole, bound: one }],
-  moments: [moments, { dimension: whole, reward_bound: one, weight: one }],
+  interval: [interval, { low: maybe(real, 0), high: maybe(real, 1) }],
   direction: [direction, { dimension: whole, share: maybe(real, 0.2) }],
 };
 
 /** The domain that these numbers and their `kind` describe. */
 export function domainFrom(given: Record<string, unknown>): Domain {
   const kind = String(given["kind"]);
-  const [domain, readers] = lookUp("domain", kind, DOMAINS);
+  const [domain, readers] = lookUp("domain", kind, DOMAINS, "learners");
   const { kind: _, ...found } = read({ kind: anything, ...readers }, given, kind);
   const numbers = Object.values(found) as Four;
-  if (kind === "interval" ? numbers[0] < numbers[1] : numbers.every((number) => number > 0)) {
-    const [size, radius, embed] = domain(...numbers);
-    return { kind, numbers, size, radius, embed };
-  }
-  throw new ConfigurationError(`there is no ${kind} of ${numbers}`);
+  const fits = kind === "interval" ? numbers[0] < numbers[1] : numbers.every((number) => number > 0);
+  must(fits, ConfigurationError, `${kind === "interval" ? "low < high" : "positive numbers"} of ${kind}`, numbers);
+  const [size, radius, embed] = domain(...numbers);
+  return { kind, numbers, size, radius, embed };
 }
