@@ -15,8 +15,8 @@ import { settle, withdraw, type Kept, type Outgoing } from "./vault.js";
 const JUDGED =
   /^(accepted|duplicate|bad-(gate|payload|permit|request)|expired-permit|unknown-version|not-found|wrong-kind|too-large|unsupported-type|task-(paused|expired|done))$/;
 /** Those after which the device looks at the contract and the model again. */
-const SUSPICIOUS = /^(bad-[gp]a|unk)/;
-const TAKEN = /^(acc|dup)/;
+const SUSPICIOUS = /^(bad-(gate|payload)|unknown-version)$/;
+const TAKEN = /^(accepted|duplicate)$/;
 /** Seconds that an answer is fresh when the server does not say. */
 const FRESH = 60;
 /** Characters that a number of a model may take, on average. */

@@ -46,5 +46,5 @@ export function must(
   wanted: string,
   got: unknown,
 ): asserts claim {
-  if (!claim) throw new Kind(`wanted ${wanted}, got ${got}`);
+  if (!claim) throw new Kind(`wanted ${wanted}, got ${`${got}`.slice(0, 200)}`);
 }
