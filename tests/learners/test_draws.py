@@ -8,7 +8,7 @@ from scipy import stats
 from scipy.optimize import brentq
 
 from sottovoce.learners.arms.kl_ucb import KlUcb
-from sottovoce.learners.draws import gammas
+from sottovoce.learners.draws import computed_once, gammas
 
 DRAWS = 200_000
 CHANCE = 1e-6
@@ -29,6 +29,20 @@ def test_gammas_have_their_law(shape: float):
 def test_a_law_that_is_slightly_off_would_be_seen(shape: float):
     wrong = stats.gamma(shape).std() * 0.02
     assert stats.kstest(drawn(shape) + wrong, stats.gamma(shape).cdf).pvalue < CHANCE
+
+
+def test_gammas_do_not_depend_on_the_axes_of_their_shapes():
+    shapes = jnp.array([[0.06, 0.5, 1.9], [2.0, 10.0, 1e6]])
+    found = gammas(jax.random.key(7), shapes)
+    assert np.array_equal(np.ravel(found), gammas(jax.random.key(7), shapes.ravel()))
+
+
+def test_what_is_computed_once_is_not_joined_with_what_reads_it():
+    """The compiled program still calls the function; without `computed_once` it does not."""
+    square = jax.jit(lambda x: jnp.sin(x) ** 2)
+    calls = lambda f: " call(" in jax.jit(lambda x: f(x) + 1).lower(jnp.ones(64)).compile().as_text()  # noqa: E731
+    assert not calls(square)
+    assert calls(computed_once(square)) == (jax.default_backend() == "cpu")
 
 
 def test_the_bernoulli_bound_is_where_the_divergence_has_its_level():

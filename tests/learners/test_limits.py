@@ -143,7 +143,10 @@ def test_the_inverse_by_sweeping_is_the_inverse_and_sees_indefinite_matrices():
             found, definite = sweep(matrix)
             assert definite
             np.testing.assert_allclose(found @ matrix, np.eye(d), atol=1e-8)
-            assert not sweep(matrix - 2 * np.linalg.eigvalsh(matrix)[-1] * np.eye(d))[1]
+            values, vectors = np.linalg.eigh(matrix)
+            assert not sweep(matrix - 2 * values[-1] * np.eye(d))[1]
+            for k in range(d):
+                assert not sweep(matrix - 2 * values[k] * np.outer(vectors[:, k], vectors[:, k]))[1]
 
 
 def test_an_indefinite_matrix_leaves_the_last_model_of_the_paper_in_place():

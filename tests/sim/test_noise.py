@@ -9,7 +9,7 @@ from scipy import stats
 from sottovoce import Ball, Budget, Gradient, Interval, Moments, calibrate, privatise
 from sottovoce.privacy.mechanisms import MECHANISMS, name_of
 from sottovoce.sim.gates import channel_of
-from sottovoce.sim.random import simulation_key
+from sottovoce.sim.random import normals, simulation_key
 
 X = np.array([0.6, -0.3, 0.5])
 CASES = [
@@ -115,3 +115,12 @@ def test_simulation_keys_are_uniform_independent_and_repeatable():
     assert np.array_equal(draws, again)
     assert stats.kstest(draws.ravel(), "uniform").pvalue > ALARM
     assert np.abs(np.corrcoef(draws.T) - np.eye(4)).max() < 4.9 / np.sqrt(20_000)
+
+
+def test_normals_are_those_of_jax_whatever_their_axes():
+    """They are drawn in one row and compiled apart; neither changes a number."""
+    key = simulation_key(5)
+    with jax.enable_x64(True):
+        plain = jax.random.normal(key, (4, 5), np.float32)
+        assert np.array_equal(normals(key, (4, 5)), plain)
+        assert np.array_equal(jax.jit(jax.vmap(lambda key: normals(key, (4, 5))))(key[None])[0], plain)

