@@ -90,10 +90,9 @@ def directions(dimension: int, reports: int) -> list[dict[str, Any]]:
     mine, other = microseconds(ours, reports), microseconds(theirs, reports)
     sizes = {"Sottovoce": mechanism.report_size, "PrivUnit by hand": 8 * dimension}
     errors = error_of(lambda: sottovoce.decode(mechanism, ours()), truth), error_of(theirs, truth)
-    rows = [{"what": what, "who": who, "bytes": size} for who, size in sizes.items()]
-    return [rows[0] | {"microseconds": mine, "error": errors[0]}] + [
-        rows[1] | {"microseconds": other, "error": errors[1], "beside": mine}
-    ]
+    first, second = ({"what": what, "who": who, "bytes": size} for who, size in sizes.items())
+    first |= {"microseconds": mine, "error": errors[0]}
+    return [first, second | {"microseconds": other, "error": errors[1], "beside": mine}]
 
 
 def error_of(estimate: Callable[[], np.ndarray], truth: np.ndarray) -> float:

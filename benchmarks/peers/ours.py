@@ -81,10 +81,15 @@ def world_like(name: str) -> Any:
     return world_of("linear", arms=arms, dimension=length) if length else world_of("arms", arms=arms)
 
 
-def task_for(learner: str, preset: str, world: str, rounds: int) -> Task:
+PLAIN = {"linucb": {"warm": 0.0, "bonus": 0.1, "growth": 1.0}}
+"""Beside LinUCB of others: no first rounds at random, a width near 1, and a new model after every report as theirs."""
+
+
+def task_for(learner: str, preset: str, world: str, rounds: int, how: str) -> Task:
     arms, length = SHAPES[world]
+    tuning = PLAIN.get(learner, {}) if how == "plain" else {}
     shape = {"dimension": arms * length if world == "people" else length} if length else {}
-    return sottovoce.task(learner, preset, arms=arms, rounds=rounds, epsilon=1.0, **shape)
+    return sottovoce.task(learner, preset, arms=arms, rounds=rounds, epsilon=1.0, **shape, **tuning)
 
 
 def compiled(task: Task, world: str, rounds: int, private: bool) -> Iterator[tuple[float, list[float]]]:
@@ -108,7 +113,7 @@ def by_hand(task: Task, rounds: int) -> Iterator[tuple[float, list[float]]]:
 def measured(who: str, world: str, rounds: int, limit: float, percent: float) -> dict[str, Any]:
     """Batches until the interval is narrow enough, and at least two: the first is not counted in the speed."""
     learner, preset, how = who.split("/")
-    task = task_for(learner, preset, world, rounds)
+    task = task_for(learner, preset, world, rounds, how)
     batches = by_hand(task, rounds) if how == "loop" else compiled(task, world, rounds, how == "private")
     seconds, regrets, needed = [], [], None
     for spent, regret in batches:

@@ -1,8 +1,8 @@
 """PrivUnit as one would write it by hand, in plain NumPy: a private direction on the unit sphere.
 
-Bhowmick, Duchi, Freudiger, Kapoor, Rogers, "Protection against reconstruction and its applications in private federated
-learning", 2018, with the split of the budget that Asi, Feldman and Talwar, "Optimal algorithms for mean estimation under
-local differential privacy", ICML 2022, show to be best.
+Bhowmick, Duchi, Freudiger, Kapoor, Rogers, "Protection against reconstruction and its applications in private
+federated learning", 2018, with the split of the budget that Asi, Feldman and Talwar, "Optimal algorithms for mean
+estimation under local differential privacy", ICML 2022, show to be best.
 
 With probability p the report is a uniform direction of the cap {v: <v, u> >= gamma}, else one outside. With q the share
 of the sphere outside the cap, the densities differ by p q / ((1 - p)(1 - q)), which is e^epsilon. Divided by `scale`,
