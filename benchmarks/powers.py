@@ -29,7 +29,7 @@ def power_of(sizes: Sequence[float], costs: Sequence[float]) -> Power:
     >>> round(law.exponent, 9), round(law.factor, 9), round(law.half, 9)
     (1.0, 2.0, 0.0)
     >>> str(power_of([1, 10, 100, 1000], [2, 26, 190, 2000]))
-    '0.99 ± 0.16'
+    '0.99 ± 0.14'
     """
     x, y = np.log(np.asarray(sizes, float)), np.log(np.asarray(costs, float))
     around = x - x.mean()

@@ -33,10 +33,10 @@ PACKAGES = (
     Package("mabwiser", "mabwiser.mab"),
     Package("river", "river.bandit"),
     Package("contextualbandits", "contextualbandits.online"),
-    Package("vowpalwabbit", "vowpalwabbit", ("numpy",)),
+    Package("vowpalwabbit", "vowpalwabbit.pyvw", ("numpy",)),
     Package("SMPyBandits", "SMPyBandits.Policies", ("scipy<1.14",)),
     Package("obp", "obp.policy"),
-    Package("opendp", "opendp.prelude", ("numpy",)),
+    Package("opendp", "opendp.prelude"),
 )
 RATINGS = Package("recbole", "", ("--no-deps",))
 """Carries MovieLens 100K, which may not be here; nothing else of it is used."""
