@@ -10,15 +10,22 @@ from found import found
 GROUPS = {
     ("arms", False): "10 arms, no privacy",
     ("arms", True): "10 arms, epsilon 1",
-    ("people", False): "4 arms, 5 features of a person, no privacy",
-    ("features", False): "20 candidates with 20 features, no privacy",
-    ("features", True): "20 candidates with 20 features, epsilon 1",
+    ("people", False): "4 arms, people with 5 features, no privacy",
+    ("features", False): "20 candidates, 20 features, no privacy",
+    ("features", True): "20 candidates, 20 features, epsilon 1",
 }
 """Worlds of benchmarks/peers/worlds.py."""
+NAMES = {
+    "mabwiser": "MABWiser",
+    "vowpalwabbit": "Vowpal Wabbit",
+    "opendp": "OpenDP",
+    "obp": "Open Bandit Pipeline (obp)",
+}
+"""Of packages, as their authors write them."""
 SERVER = {
-    "batches of 100": ("reports a second, 100 in a request", "bare SQLite"),
-    "single": ("reports a second, one in a request", "a route that does nothing, POST"),
-    "model": ("reads of the model a second", "a route that does nothing, GET"),
+    "batches of 100": ("reports a second in requests of 100", "bare SQLite"),
+    "single": ("single reports a second", "a POST that does nothing"),
+    "model": ("reads of the model a second", "a GET that does nothing"),
 }
 
 
@@ -93,20 +100,33 @@ def server() -> list[Row]:
     """What a server does in a second, beside what it stands on."""
     rows = [
         Row(
-            "The live server", *SERVER[one["what"]], f"{one['per_second']:,.0f}", f"{one['against']:,.0f}", one["ratio"]
+            "The live server, beside what it stands on",
+            *SERVER[one["what"]],
+            f"{one['per_second']:,.0f}",
+            f"{one['against']:,.0f}",
+            one["ratio"],
         )
         for one in found("service").get("rows", [])
         if one["what"] in SERVER
     ]
     for one in found("serving_costs").get("processes", {}).get("rows", [])[:1]:
-        ours, what = one["reports a second"], "reports a second, 100 in a request"
+        ours, what = one["reports a second"], "reports a second in requests of 100"
         theirs = f"{ours / one['of a COPY']:,.0f}"
-        rows.append(Row("The live server", what, "bare PostgreSQL, COPY", f"{ours:,.0f}", theirs, one["of a COPY"]))
+        rows.append(
+            Row(
+                "The live server, beside what it stands on",
+                what,
+                "COPY into bare PostgreSQL",
+                f"{ours:,.0f}",
+                theirs,
+                one["of a COPY"],
+            )
+        )
     return rows
 
 
 def footprint() -> list[Row]:
-    """Importing and installing: a device beside OpenDP, the simulator beside the learners."""
+    """Importing and installing: a device beside OpenDP, the simulator beside the learners of others."""
     rows = {row["who"]: row for row in found("footprint").get("rows", [])}
     if not rows:
         return []
@@ -115,9 +135,18 @@ def footprint() -> list[Row]:
         for who, row in rows.items():
             if not who.startswith("Sottovoce"):
                 mine = ours.get(who, rows["Sottovoce, the simulator"])
-                name = f"{who} {row['version'].partition(' ')[0]}".strip()
+                name = f"{NAMES.get(who, who)} {row['version'].partition(' ')[0]}".strip()
                 compared.append(timed(section, mine["who"].partition(", ")[2], name, mine[unit], row, unit, form))
     return compared
+
+
+def factor(ratio: float | None) -> str:
+    """A ratio with the digits that it deserves.
+
+    >>> factor(859.6), factor(12.71), factor(3.0), factor(0.0516), factor(None)
+    ('860', '13', '3.0', '0.052', '')
+    """
+    return "" if ratio is None else f"{ratio:,.0f}" if ratio >= 10 else f"{ratio:#.2g}"
 
 
 def comparisons() -> list[Row]:

@@ -33,10 +33,10 @@ SIZES: dict[str, tuple[Case, list[int]]] = {
 }
 """What grows, in which case, and how far."""
 HORIZONS = [10_000, 100_000, 1_000_000]
-MEMORY_SEEDS = 16
+MEMORY_SEEDS, CHECKPOINTS = 16, 100
 
 
-def seconds_of(case: Case, rounds: int, seeds: int, repeats: int = REPEATS) -> float:
+def seconds_of(case: Case, rounds: int, seeds: int, repeats: int = REPEATS, checkpoints: int = 1) -> float:
     """The fastest of a few runs, after one that compiles."""
     from sottovoce import halves, task
     from sottovoce.sim.run import simulate
@@ -47,7 +47,7 @@ def seconds_of(case: Case, rounds: int, seeds: int, repeats: int = REPEATS) -> f
     world, found = world_of(case["world"], **shape), []
     for _ in range(repeats + 1):
         start = time.perf_counter()
-        simulate(learner, user, world, rounds=rounds, mechanism=mechanism, seeds=seeds, checkpoints=1)
+        simulate(learner, user, world, rounds=rounds, mechanism=mechanism, seeds=seeds, checkpoints=checkpoints)
         found.append(time.perf_counter() - start)
     return min(found[1:])
 
@@ -80,7 +80,7 @@ def memory_of(horizons: list[int]) -> dict[str, Any]:
 
 def one(rounds: int) -> None:
     """One horizon in this process, as JSON."""
-    seconds = seconds_of(ARMS, rounds, MEMORY_SEEDS, repeats=1)
+    seconds = seconds_of(ARMS, rounds, MEMORY_SEEDS, repeats=1, checkpoints=CHECKPOINTS)
     lines = Path("/proc/self/status").read_text().splitlines()
     peak = int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) / 1024
     print(json.dumps({"microseconds": 1e6 * seconds / rounds / MEMORY_SEEDS, "megabytes": peak}))
