@@ -44,7 +44,7 @@ def ratios(rows: Sequence[Row], colours: Colours) -> Figure:
     figure = Figure(figsize=(12.5, 0.26 * most + 1.0))
     for left, lines in zip((0.275, 0.79), columns, strict=True):
         _column(figure.add_axes((left, 0.06, 0.2, 0.86)), lines, most, colours)
-    headline(figure, "Beside others, on the same work: how many times better ours is")
+    headline(figure, "Beside others, on the same work: how many times better ours is (learners: rounds a second)")
     return figure
 
 
@@ -76,7 +76,7 @@ def _lines(rows: Sequence[Row]) -> list[str | Row]:
 
 def _group(row: Row) -> str:
     if row.section == LEARNERS:
-        return f"{row.section}: {row.work}"
+        return row.work
     return f"{row.section}: {row.work}" if row.section in SIMULATOR else row.section
 
 
@@ -127,6 +127,6 @@ def short(value: float, _: Any = None) -> str:
     ('1 k', '2 M', '50', '0.1')
     """
     for size, name in ((1e6, " M"), (1e3, " k")):
-        if value >= size:
+        if value >= size and value / size == round(value / size, 2):
             return f"{value / size:g}{name}"
     return f"{value:g}"

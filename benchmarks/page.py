@@ -16,15 +16,15 @@ from powers import Power
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "performance.md"
 
 
-def table(heading: list[str], rows: list[list[str]]) -> str:
-    """In Markdown; the numbers stand to the right.
+def table(heading: list[str], rows: list[list[str]], words: int = 1) -> str:
+    """In Markdown; the first columns are words, and numbers stand to the right.
 
     >>> print(table(["what", "seconds"], [["import", "1"]]))
     | what | seconds |
     | --- | ---: |
     | import | 1 |
     """
-    lines = [heading, ["---", *["---:"] * (len(heading) - 1)], *rows]
+    lines = [heading, ["---"] * words + ["---:"] * (len(heading) - words), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
@@ -39,7 +39,7 @@ def compared(rows: list[Row]) -> str:
         time = about + factor(row.time) if row.time else ""
         lines.append([row.work, row.beside, row.ours, row.theirs, factor(row.ratio), factor(row.memory), time])
     heading = ["what", "beside", "ours", "theirs", "ratio", "memory", "time to 5 %"]
-    return table(heading, lines)
+    return table(heading, lines, words=2)
 
 
 Curves = list[tuple[str, str, list[float], list[float], Power]]

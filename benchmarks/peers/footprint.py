@@ -68,8 +68,9 @@ def megabytes_of(folder: Path) -> float:
 
 
 def measured(who: str, package: Package, nothing: float, turns: int) -> dict[str, Any]:
+    reason = "" if package.name.startswith("sottovoce") else installed(package)
     row = {"who": who, "imported": package.imported, "version": " ".join(versions(package).values())}
-    if not package.name.startswith("sottovoce") and (reason := installed(package)):
+    if reason:
         return row | {"reason": reason}
     return row | {"seconds": seconds_of(package, turns) - nothing, "megabytes": megabytes_of(folder_of(package))}
 
