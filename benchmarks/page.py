@@ -63,10 +63,19 @@ def curves() -> Curves:
 
 def grown(listed: Curves) -> str:
     rows = [
-        [f"{unit}, in {title}", f"{sizes[0]:,}: {costs[0]:,.3g}", f"{sizes[-1]:,}: {costs[-1]:,.3g}", str(law)]
+        [f"{unit}, in {title}", f"{sizes[0]:,}: {plain(costs[0])}", f"{sizes[-1]:,}: {plain(costs[-1])}", str(law)]
         for title, unit, sizes, costs, law in listed
     ]
     return table(["cost", "from", "to", "exponent, 95 %"], rows)
+
+
+def plain(cost: float) -> str:
+    """Three digits, never as a power of ten.
+
+    >>> plain(112360.2), plain(0.0442)
+    ('112,000', '0.0442')
+    """
+    return f"{float(f'{cost:.3g}'):,.0f}" if cost >= 1000 else f"{cost:.3g}"
 
 
 def horizons() -> str:

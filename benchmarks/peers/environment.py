@@ -118,6 +118,8 @@ def main() -> None:
     for package in PACKAGES:
         reason = installed(package)
         print(package.name, reason or versions(package, "numpy", "scipy"), flush=True)
+    for name, there in searched().items():
+        print(f"{name}: {'can be had' if there else 'there is no such package'}", flush=True)
 
 
 if __name__ == "__main__":
