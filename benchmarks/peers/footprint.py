@@ -87,7 +87,11 @@ def main() -> None:
     rows = [measured(who, package, nothing, turns) for who, package in every]
     table = table_of("What it costs to have it", "who", "imported", "seconds", "MB installed")
     for row in rows:
-        numbers = (row["reason"], "") if "reason" in row else (f"{row['seconds']:.2f}", f"{row['megabytes']:,.0f}")
+        numbers = (
+            ("", row["reason"].partition(" (")[0])
+            if "reason" in row
+            else (f"{row['seconds']:.2f}", f"{row['megabytes']:,.0f}")
+        )
         table.add_row(row["who"], row["imported"], *numbers)
     Console(width=110).print(table)
     if not options.quick:
