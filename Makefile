@@ -59,9 +59,18 @@ check: .venv/.npm  ## style, types, import contracts
 	$(BIN)/lint-imports
 	$(NPM) run check
 
-bench: .venv/.demo  ## the simulator against plain NumPy loops, the live server against bare SQLite and a no-op route
-	$(BIN)/python benchmarks/engine.py
-	$(BIN)/python benchmarks/service.py
+bench: .venv/.test  ## ours beside others and how cost grows, within 25 minutes; QUICK=--quick only tries everything
+	mkdir -p results/benchmarks
+	$(BIN)/python benchmarks/engine.py $(QUICK)
+	$(BIN)/python benchmarks/service.py $(QUICK) $(if $(QUICK),,--json results/benchmarks/service.json)
+	$(BIN)/python benchmarks/peers/learning.py $(QUICK)
+	$(BIN)/python benchmarks/peers/devices.py $(QUICK)
+	$(BIN)/python benchmarks/peers/footprint.py $(QUICK)
+	$(BIN)/python benchmarks/ratings.py $(QUICK)
+	$(BIN)/python benchmarks/first_result.py $(QUICK)
+	$(BIN)/python benchmarks/costs.py $(QUICK)
+	PYTHONPATH=tests $(BIN)/python benchmarks/serving_costs.py $(QUICK)
+	$(if $(QUICK),,$(BIN)/python benchmarks/page.py)
 
 docs: .venv/.test  ## the manual, in site/
 	$(BIN)/python scripts/catalogue.py

@@ -126,12 +126,14 @@ def compare(
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--quick", action="store_true", help="a tenth of the rounds")
     arguments = parser.parse_args()
+    few = 10 if arguments.quick else 1
     tsallis = task("tsallis-inf", arms=10, rounds=20_000, epsilon=1.0)
     linucb = task("linucb", "paper", arms=20, dimension=20, rounds=2_000, epsilon=1.0)
     rows = [
-        compare("tsallis-inf, 10 arms", tsallis, "arms", numpy_tsallis, 20_000, 4_000, 64),
-        compare("linucb paper, d = 20, 20 arms", linucb, "linear", numpy_linucb, 2_000, 2_000, 64),
+        compare("tsallis-inf, 10 arms", tsallis, "arms", numpy_tsallis, 20_000 // few, 4_000 // few, 64),
+        compare("linucb paper, d = 20, 20 arms", linucb, "linear", numpy_linucb, 2_000 // few, 2_000 // few, 64),
     ]
     table = Table(title="Microseconds a round and seed")
     for column in ("benchmark", "seeds", "compiled", "NumPy loop", "times faster"):

@@ -212,9 +212,11 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     parser.add_argument("--turns", type=int, default=5)
     parser.add_argument("--reports", type=int, default=1_000_000, help="for the memory; 0 leaves it out")
+    parser.add_argument("--quick", action="store_true", help="one turn, and no memory")
     options = parser.parse_args()
+    turns, reports = (1, 0) if options.quick else (options.turns, options.reports)
     with running() as target:
-        rows = measure(target, options.turns, options.reports)
+        rows = measure(target, turns, reports)
     show(rows)
     if options.json:
         options.json.write_text(json.dumps({"rows": rows}, indent=2) + "\n")

@@ -341,3 +341,15 @@ def test_a_wrong_keyword_and_a_bare_number_are_named_first():
         ConfigurationError, match=r"give a budget, as in calibrate\('levels', domain, budget\(1.0\)\), got 1.0"
     ):
         sottovoce_package.calibrate("levels", sottovoce_package.Interval(), 1.0)
+
+
+def test_the_table_is_shown_before_figures_are_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Loading what draws takes a good part of a second: nobody waits for it before the first result."""
+
+    def write_report(folder: Path, *_: object) -> Path:
+        print("now the figures")
+        return folder / "report.html"
+
+    monkeypatch.setattr("sottovoce.lab.study.page.write_report", write_report)
+    said = typed("simulate", *SMALL, cwd=tmp_path)
+    assert said.index("uniform play") < said.index("now the figures")

@@ -59,12 +59,14 @@ def folder_of(study: "Study", out: Path | None) -> "Folder":
 def show(place: "Folder", study: "Study", results: "list[CellResult]", *, parquet: bool, json: Path | None) -> None:
     """The table on the screen; figures, report and all curves in the folder."""
     from sottovoce.lab.study.cells import notices_of
-    from sottovoce.lab.study.page import write_report
     from sottovoce.lab.study.results import row
 
     place.export(results, parquet)
     recommends = any(result.correct is not None for result in results)
     say(_best_arm_table(study, results) if recommends else _regret_table(study, results))
+
+    from sottovoce.lab.study.page import write_report  # draws figures: nobody waits for that before the table
+
     report = write_report(place.path, study, results)
     say()
     for note in (RIGHT if recommends else GROWTH, *notices_of([result.cell for result in results])):

@@ -92,8 +92,9 @@ def _answers_in_words(judged: Sequence[CellResult]) -> list[str]:
 
 def section_of(folder: Path, name: str, draw: Callable[[bool], Figure], label: str, rows: str) -> str:
     """A figure, also written to the folder, and what stands below it; `draw` is told whether the page is narrow."""
-    draw(False).savefig(folder / f"{name}.png", dpi=160)
-    return f"{on_every_screen(draw, label)}\n{rows}"
+    wide = draw(False)
+    wide.savefig(folder / f"{name}.png", dpi=160)
+    return f"{on_every_screen(lambda narrow: draw(True) if narrow else wide, label)}\n{rows}"
 
 
 def _trust(cells: Sequence[Cell]) -> str:
