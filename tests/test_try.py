@@ -73,6 +73,14 @@ def test_an_empty_cell_is_a_value_that_is_not_known(shops: Path):
     assert told == "Cells without a value count as not known: 1 of 4 in age, 1 of 4 in member, 1 of 4 in shop."
 
 
+def test_a_column_that_names_each_person_is_left_out_and_said_so(tmp_path: Path):
+    table = "name,age,buys\n" + "".join(f"person {i},{i},{'ab'[i % 2]}\n" for i in range(40))
+    (tmp_path / "people.csv").write_text(table)
+    question = question_of(Asked(str(tmp_path / "people.csv"), label="buys"))
+    assert list(question.file.fields) == ["age"]
+    assert "More than 30 different words, so left out (group them to use them): name." in question.notes
+
+
 @pytest.mark.parametrize("mark", [";", "\t"])
 def test_cells_are_parted_by_commas_semicolons_or_tabs(mark: str, shops: Path):
     wanted = columns_of("shops.csv")
@@ -208,7 +216,7 @@ LOG = "age,action,reward\n" + "".join(f"{20 + i % 7},{'ab'[i % 2]},{i % 5}\n" fo
         (SHOPS, "--label basket --task none.toml", "cannot read none.toml"),
         (SHOPS, "--label basket --task t.toml --learner ucb", "are said in the task file; change the file"),
         ("id,x\n" + "".join(f"{i},a\n" for i in range(101)), "--label id", "has 101 different values; at most 100"),
-        ("id,x\n" + "".join(f"p{i},{i % 2}\n" for i in range(40)), "--label x", "leave it out with --ignore 'id'"),
+        ("id,x\n" + "".join(f"p{i},{i % 2}\n" for i in range(40)), "--label x", "no column is left that says anything"),
         ("x,y\n1,a\n1,b\n", "--label y", "no column is left that says anything about a person"),
         (LOG, "--action action --reward reward --reward-range 0 3", "row 5: the reward 4 is outside 0 to 3 (14 such r"),
         (LOG, "--action action --reward reward --reward-range 3 3", "--reward-range 3 3 is empty"),

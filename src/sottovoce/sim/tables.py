@@ -2,8 +2,8 @@
 
 A column of numbers becomes a number field: its range is where nine of ten values lie, its middle their median. Yes and
 no (also 1 and 0) become a flag, words a category. Numbers stay numbers even where they take few values: that costs one
-coordinate, a category one for each value. A column that never changes is left out. An empty cell is a value that is not
-known.
+coordinate, a category one for each value. A column that never changes is left out, and so is one with too many words.
+An empty cell is a value that is not known.
 """
 
 import math
@@ -92,14 +92,15 @@ def answers_of(columns: Columns, name: str, known: tuple[str, ...] = ()) -> Answ
 
 
 def guessed_fields(columns: Columns, without: Iterable[str] = ()) -> dict[str, Field]:
-    """A field for every column that changes, by what its cells say.
+    """A field for every column that changes and does not name each person, by what its cells say.
 
     >>> guessed_fields({"age": ["20", "31.5"], "member": ["yes", "no"], "shop": ["b", "a"], "year": ["7", "7"]})
     {'age': Number(low=20.0, high=31.5, middle=None), 'member': Flag(), 'shop': Category(values=('a', 'b'))}
     """
     chosen = {name: columns[name] for name in columns if name not in set(without)}
     known = {name: [cell for cell in cells if not unknown(cell)] for name, cells in chosen.items()}
-    guessed = {name: _guess(name, known[name]) for name in chosen if len(set(known[name])) > 1}
+    fields = {name: _guess(name, known[name]) for name in chosen if len(set(known[name])) > 1}
+    guessed = {name: field for name, field in fields.items() if field}
     if not guessed:
         raise ConfigurationError("no column is left that says anything about a person")
     return guessed
@@ -137,20 +138,15 @@ def _values(name: str, field: Field, cells: list[str]) -> NDArray[Any]:
     return np.array(found, dtype=float)
 
 
-def _guess(name: str, cells: list[str]) -> Field:
-    """The field of a column with these values."""
+def _guess(name: str, cells: list[str]) -> Field | None:
+    """The field of a column with these values; none where they are too many words."""
     words = sorted(set(cells))
     if all(word.lower() in FLAGS for word in words):
         return Flag()
     try:
         numbers = np.array([number_from(name, cell) for cell in cells])
     except BadInput:
-        if len(words) > MOST_WORDS:
-            raise ConfigurationError(
-                f"column {name!r} has {len(words):,} different words, as {words[0]!r}; a category has at most "
-                f"{MOST_WORDS}: leave it out with --ignore {name!r}, or group them"
-            ) from None
-        return Category(values=tuple(words))
+        return Category(values=tuple(words)) if len(words) <= MOST_WORDS else None
     return _range_of(numbers)
 
 

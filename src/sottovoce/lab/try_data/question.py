@@ -2,7 +2,7 @@
 
 import datetime
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,6 +19,7 @@ from sottovoce.protocol.errors import ConfigurationError, UnknownName
 from sottovoce.protocol.fields import Field, Number
 from sottovoce.sim.tables import (
     EXAMPLES,
+    MOST_WORDS,
     Answers,
     Columns,
     answers_of,
@@ -96,8 +97,8 @@ def question_of(asked: Asked) -> Question:
     if algorithm_of(file.learner).actions != "features" or file.candidates:
         raise ConfigurationError(f"{file.id}: a table is tried with named actions and a learner that takes fields")
     contract = contract_from(contract_of(file))
-    if not given and (same := sorted(columns.keys() - fields.keys() - used)):
-        notes.append(f"The same in every row, so left out: {', '.join(same)}.")
+    if not given:
+        notes += _left_out(columns, sorted(columns.keys() - fields.keys() - used))
     if empty := _empty(fields, columns):
         notes.append(f"Cells without a value count as not known: {', '.join(empty)}.")
     if len(answers.places) < rows:
@@ -146,6 +147,15 @@ def _thinned(columns: Columns) -> tuple[Columns, int]:
         return columns, rows
     chosen = np.sort(np.random.default_rng(0).choice(rows, MOST_ROWS, replace=False)).tolist()
     return {name: [cells[row] for row in chosen] for name, cells in columns.items()}, rows
+
+
+def _left_out(columns: Columns, names: list[str]) -> Iterator[str]:
+    """Why no field was guessed for these columns."""
+    wordy = [name for name in names if len(set(columns[name])) > MOST_WORDS]
+    if same := [name for name in names if name not in wordy]:
+        yield f"The same in every row, so left out: {', '.join(same)}."
+    if wordy:
+        yield f"More than {MOST_WORDS} different words, so left out (group them to use them): {', '.join(wordy)}."
 
 
 def _empty(fields: Mapping[str, Field], columns: Columns) -> list[str]:
