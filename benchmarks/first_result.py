@@ -74,12 +74,10 @@ def main() -> None:
         rows.append({"what": what, "command": " ".join(words), "first": first[0], "table": table, "end": end})
         rows[-1] |= {"imports": sum(seconds for _, seconds in imports), "slowest": imports[:6]}
         print(f"{what}: {first[0]:.2f} s, then {table:.2f} s, at the end {end:.2f} s", flush=True)
-    shown = table_of("Seconds until the first table", "command", "first", "warm", "all", "imports", "the largest")
+    shown = table_of("Seconds until the first table", "command", "first", "warm", "all", "imports")
     for row in rows:
-        largest = ", ".join(f"{name} {seconds:.2f}" for name, seconds in row["slowest"][:4])
-        seconds = (f"{row[name]:.2f}" for name in ("first", "table", "end", "imports"))
-        shown.add_row(row["command"], *seconds, largest)
-    Console(width=120).print(shown)
+        shown.add_row(row["command"], *(f"{row[name]:.2f}" for name in ("first", "table", "end", "imports")))
+    Console().print(shown)
     print(f"wanted: under {WANTED:g} s on a warm cache")
     if not options.quick:
         keep("first_result", "rows", rows)
