@@ -41,11 +41,11 @@ test("a person chooses, observes and reports, and the server believes it", async
 });
 
 test("the only requests are contract, status, model, permits or tickets, and reports", async () => {
-  for (const [task, fields, wanted] of [
-    [await arms(), null, ["", "contract", "offers", "reports"]],
-    [await model(), PERSON, ["", "contract", "model", "permits", "reports"]],
+  for (const [task, fields, wanted, parts] of [
+    [await arms(), null, ["", "contract", "offers", "reports"], []],
+    [await model(), PERSON, ["", "contract", "model", "permits", "reports"], ["/learners.js"]],
   ]) {
-    const { context, requests } = await person();
+    const { context, requests, files } = await person();
     const elsewhere = [];
     context.on("request", (request) => elsewhere.push(new URL(request.url()).host));
     const page = await opened(context, task);
@@ -55,6 +55,7 @@ test("the only requests are contract, status, model, permits or tickets, and rep
     const asked = requests.filter(({ method }) => method !== "OPTIONS");
     assert.deepEqual([...new Set(asked.map(({ path }) => path))].sort(), wanted);
     assert.equal(new Set(elsewhere).size, 2);
+    assert.deepEqual(files, ["/", "/sottovoce.js", ...parts]); // each once
     await context.close();
   }
 });

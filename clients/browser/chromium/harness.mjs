@@ -16,7 +16,8 @@ const POLICY = `default-src 'none'; script-src 'self'; connect-src ${server}; im
 /** Pages and scripts that a test adds, by their path; without a policy. */
 export const added = {};
 
-const site = http.createServer(({ url }, answer) => {
+const site = http.createServer(({ url: asked }, answer) => {
+  const [url] = asked.split("?");
   answer.setHeader("content-type", /js$/.test(url) ? "text/javascript" : "text/html");
   if (!added[url]) answer.setHeader("content-security-policy", POLICY);
   answer.end(added[url] ?? (url.endsWith(".js") ? readFileSync(new URL(url.slice(1), DIST)) : PAGE));
@@ -95,12 +96,13 @@ export async function answered(route, status) {
   return Number(new RegExp(`requests_total{route="[^"]*/${route}",status="${status}"} (\\d+)`).exec(page)?.[1] ?? 0);
 }
 
-/** A browser profile of its own. Everything that its pages ask the server is in `requests`. */
+/** A browser profile of its own. What its pages ask the server is in `requests`, what they ask their own in `files`. */
 export async function person() {
   const context = await browser.newContext();
-  const requests = [];
+  const [requests, files] = [[], []];
   context.on("request", (request) => {
     const { pathname } = new URL(request.url());
+    if (request.url().startsWith(`${origin}/`)) files.push(pathname);
     if (request.url().startsWith(server)) {
       requests.push({
         method: request.method(),
@@ -109,7 +111,12 @@ export async function person() {
       });
     }
   });
-  return { context, requests, bodies: () => requests.filter(({ path }) => path === "reports").map(({ body }) => body) };
+  return {
+    context,
+    requests,
+    files,
+    bodies: () => requests.filter(({ path }) => path === "reports").map(({ body }) => body),
+  };
 }
 
 /** A page with a device: `device` in it; `later` seconds are added to its clock. */
@@ -126,10 +133,9 @@ export async function blank(context, path = "/") {
   return page;
 }
 
-/** In the page. The model tasks here have the learner gradient, and some a holdout. */
-export async function open({ server, task, options, parts = ["learners", "holdout"] }) {
+/** In the page, which imports nothing but the device: what a task needs more loads itself. */
+export async function open({ server, task, options }) {
   const { Device } = await import("/sottovoce.js");
-  for (const part of parts) await import(`/${part}.js`);
   globalThis.later ??= 0;
   const { admitted, ...others } = options;
   const admission = admitted && { admission: (tickets) => globalThis.signed(tickets) };

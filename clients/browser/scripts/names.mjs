@@ -1,6 +1,6 @@
 /** What the files of dist/ are called and share, and which names in them are made short. */
 
-/** The parts that a page adds where its tasks need them: each imports the device and registers itself there. */
+/** The parts that the device loads where a contract needs them: each imports the device and registers itself there. */
 export const PARTS = ["delta", "holdout", "learners"];
 
 /** What a part takes from the device's module, because there must be one of each. */

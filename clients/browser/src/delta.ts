@@ -1,6 +1,6 @@
 /**
- * The mechanisms that add noise, gaussian and laplace, and the accounting with a delta. Import it after the device's
- * module and it registers itself there.
+ * The mechanisms that add noise, gaussian and laplace, and the accounting with a delta. The device loads it for a contract
+ * that needs it; it registers itself there. A page may import it too. It grants nothing: limits decide about a delta.
  */
 
 import { WITH_DELTA } from "./privacy/accounting.js";

@@ -1,6 +1,7 @@
 /**
  * What tasks with a holdout need: which decisions show the app's own choice or measure the learned one, and how such a
- * reward is reported. Import it after the device's module and it registers itself there.
+ * reward is reported. The device loads it for a contract that needs it; it registers itself there. A page may import it
+ * too.
  */
 
 import { EXTENSIONS, type Measured, type Measuring } from "./client/extensions.js";

@@ -1,6 +1,6 @@
 /**
  * What tasks with less usual learners need: linucb, glm and gradient, and those that try several points and hear a slope.
- * Import it after the device's module and it registers itself there.
+ * The device loads it for a contract that needs it; it registers itself there. A page may import it too.
  */
 
 import { ball, gradient } from "./privacy/domains/ball.js";

@@ -87,11 +87,11 @@ test("a page joins a task of the usual kind without any part", async () => {
 });
 
 for (const [part, changed] of Object.entries(NEEDS)) {
-  test(`what only ${part}.js brings is refused by a page without it, and the error names the file`, async () => {
+  test(`what only ${part}.classic.js brings is refused where it cannot be loaded, and the error names the file`, async () => {
     const contract = changed(JSON.parse(plain.contract));
-    const refused = (error) => error.name === "ContractRefused" && error.message.includes(`${part}.js`);
+    const refused = (error) => error.name === "ContractRefused" && error.message.includes(`${part}.classic.js`);
     await assert.rejects(joined(contract), refused);
-    await assert.rejects(joined(contract, [part]), (error) => !error.message.includes(`${part}.js`));
+    await assert.rejects(joined(contract, [part]), (error) => !error.message.includes(`${part}.classic.js`));
   });
 }
 

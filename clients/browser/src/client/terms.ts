@@ -16,6 +16,7 @@ import { array, read, whole } from "../protocol/strict.js";
 import { userOf, type Action, type LocalUser } from "../users/index.js";
 import { EXTENSIONS, type Measured, type Measuring } from "./extensions.js";
 import { budgetsOf, type Limits } from "./ledger.js";
+import { withParts } from "./parts.js";
 
 const YEAR = 366 * DAY;
 
@@ -35,7 +36,7 @@ export interface Terms {
 
 /** The terms on which this device answers the contract of this task, or `ContractRefused`. */
 export async function accept(body: Uint8Array, task: string, limits: Limits, epsilon?: number): Promise<Terms> {
-  try {
+  return withParts(async () => {
     const contract = contractFrom(body);
     must(contract.id === task, WireError, `the id ${task}`, contract.id);
     check(contract);
@@ -50,12 +51,12 @@ export async function accept(body: Uint8Array, task: string, limits: Limits, eps
       must(fits(mechanism.cost(), limit), WireError, `one report within ${limit.epsilon}`, mechanism.budget.epsilon);
     }
     const measuring = Object.keys(contract.extensions)
-      .map((name) => lookUp("extension", name, EXTENSIONS, "holdout")(contract, mechanisms))
+      .map((name) => lookUp("extension", name, EXTENSIONS)(contract, mechanisms))
       .find(Boolean);
     return { contract, digest: await digestOf(body), user, mechanisms, gate, mechanism, measuring };
-  } catch (error) {
-    throw new ContractRefused(`task "${task}" cannot be answered: ${(error as Error).message}`, { cause: error });
-  }
+  }).catch((error: Error) => {
+    throw new ContractRefused(`task "${task}" cannot be answered: ${error.message}`, { cause: error });
+  });
 }
 
 /** What the decision with this permit measures; nothing where it teaches. */

@@ -29,7 +29,7 @@ export function mechanismFrom(
   budget: Budget,
   numbers: Record<string, unknown>,
 ): Mechanism {
-  const mechanism = lookUp("mechanism", name, MECHANISMS, "delta")(domain, budget, numbers);
+  const mechanism = lookUp("mechanism", name, MECHANISMS)(domain, budget, numbers);
   verify(mechanism);
   return mechanism;
 }

@@ -16,7 +16,7 @@ const declared = { name: text, radius: maybe(real, 1), maximum: maybe(real, 6) }
 /** A link for ||x|| <= 1 and ||theta|| <= radius; `maximum` is the largest count of a Poisson reward. */
 export function link(value: unknown, at: string): Link {
   const found = read(declared, value, at);
-  lookUp("link", found.name, MEANS, "learners");
+  lookUp("link", found.name, MEANS);
   const { radius, maximum } = found;
   must(radius > 0 && maximum > 0, WireError, `a positive radius and maximum in ${at}`, [radius, maximum]);
   return found;

@@ -54,7 +54,7 @@ export async function versionOf(body: Uint8Array): Promise<string> {
 /** The arrays of a model of this kind, if they have the shapes of its task. */
 export function modelFrom(body: Uint8Array, kind: string, dimension: number): Model {
   const parts: Record<string, Reader<unknown>> = { kind: word(kind) };
-  for (const part of lookUp("model", kind, MODELS, "learners").split(" ")) {
+  for (const part of lookUp("model", kind, MODELS).split(" ")) {
     const [, name, axes] = /(\D+)(\d?)/.exec(part)!;
     parts[name!] = array(...Array<number>(Number(axes)).fill(dimension));
   }

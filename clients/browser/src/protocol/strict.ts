@@ -83,6 +83,7 @@ export function decoded<S extends Schema>(body: Uint8Array, schema: S, name: str
   try {
     return read(schema, JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(body)), "it");
   } catch (error) {
-    throw new WireError(`not ${name}: ${(error as Error).message}`);
+    const { message, cause } = error as Error;
+    throw new WireError(`not ${name}: ${message}`, { cause });
   }
 }

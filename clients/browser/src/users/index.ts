@@ -27,7 +27,7 @@ export const USERS: Record<string, (domain: Domain, link: Link) => LocalUser> = 
 
 /** The user of this kind, with messages of this domain. */
 export function userOf(kind: string, domain: Domain, link: Link | null): LocalUser {
-  const user = lookUp("user", kind, USERS, "learners");
+  const user = lookUp("user", kind, USERS);
   must(user.length === (link ? 2 : 1), ConfigurationError, user.length > 1 ? "a link" : "no link", link?.name);
   return user(domain, link!);
 }

@@ -20,7 +20,7 @@ export const DOMAINS: Record<string, [(...numbers: Four) => Shape, Record<string
 /** The domain that these numbers and their `kind` describe. */
 export function domainFrom(given: Record<string, unknown>): Domain {
   const kind = String(given["kind"]);
-  const [domain, readers] = lookUp("domain", kind, DOMAINS, "learners");
+  const [domain, readers] = lookUp("domain", kind, DOMAINS);
   const { kind: _, ...found } = read({ kind: anything, ...readers }, given, kind);
   const numbers = Object.values(found) as Four;
   const fits = kind === "interval" ? numbers[0] < numbers[1] : numbers.every((number) => number > 0);
