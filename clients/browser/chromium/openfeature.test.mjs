@@ -11,7 +11,6 @@ const path = (from) => fileURLToPath(new URL(from, import.meta.url));
 async function bundled(contents) {
   const alias = {
     app: path("../../../examples/openfeature/web/main.js"),
-    "sottovoce/learners": path("../dist/learners.js"),
     "sottovoce/openfeature": path("../dist/openfeature.js"),
     "@openfeature/web-sdk": path("../node_modules/@openfeature/web-sdk/dist/esm/index.js"),
   };
@@ -20,7 +19,7 @@ async function bundled(contents) {
 }
 
 added["/openfeature.js"] = await bundled(
-  'import "sottovoce/learners"; export * from "app"; export * from "@openfeature/web-sdk"; export * from "sottovoce/openfeature"',
+  'export * from "app"; export * from "@openfeature/web-sdk"; export * from "sottovoce/openfeature"',
 );
 added["/app"] = "<!doctype html><title>an app</title><link rel=icon href=data:,>";
 

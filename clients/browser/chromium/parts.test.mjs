@@ -1,0 +1,120 @@
+/** Pages that know nothing of parts: what a task needs more is loaded from beside the device's own file. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  added,
+  blank,
+  HOUR,
+  journal,
+  model,
+  open,
+  origin,
+  PERSON,
+  person,
+  sentAfter,
+  server,
+  visit,
+} from "./harness.mjs";
+
+added["/classic"] =
+  "<!doctype html><title>classic</title><link rel=icon href=data:,><script src=/sottovoce.classic.js></script>";
+
+/** In a page with the classic script. */
+async function openClassic({ server, task, options = {} }) {
+  globalThis.later ??= 0;
+  const now = () => Date.now() / 1000 + later;
+  globalThis.device = await sottovoce.Device.open(server, task, { now, ...options });
+}
+
+const ENDINGS = [
+  ["/", ".js", open],
+  ["/classic", ".classic.js", openClassic],
+];
+
+for (const [path, ending, opening] of ENDINGS) {
+  test(`a page with nothing but sottovoce${ending} reports to tasks that need a part, or two`, async () => {
+    const limits = { delta: 1e-5, lifetimeDelta: 1e-3 };
+    const noisy = { preset: "paper", privacy: { epsilon: 1.0, delta: 1e-6, lifetime: 20.0, lifetime_delta: 1e-4 } };
+    for (const [task, parts] of [
+      [await model(), ["learners"]],
+      [await model({ learner: "linucb" }), ["learners"]],
+      [await model({ learner: "scale-free", holdout: { share: 0.25 } }), ["holdout"]],
+      [await model({ holdout: { share: 0.25 } }), ["learners", "holdout"]],
+      [await model({ ...noisy, learner: "linucb" }), ["learners", "delta"]],
+    ]) {
+      const { context, files } = await person();
+      const page = await blank(context, path);
+      await page.evaluate(opening, { server, task, options: { limits } });
+      const [{ reported, problem }, kept] = await visit(page, PERSON, 1);
+      assert.deepEqual([reported, kept, problem], [true, true, ""]);
+      assert.equal((await sentAfter(page, 2 * HOUR)).acknowledged, 1);
+      assert.equal(await journal(task), 1);
+      const once = parts.map((part) => `/${part}${ending}`);
+      assert.deepEqual(files, [path, `/sottovoce${ending}`, ...once]);
+      await context.close();
+    }
+  });
+
+  test(`sottovoce${ending} says which file it could not have, and why; then nothing is joined`, async () => {
+    const policy = `<meta http-equiv=content-security-policy content="script-src ${origin}/sottovoce${ending}">`;
+    added[`/strict${path}`] = policy + (added[path] ?? "");
+    for (const [where, answer] of [
+      [path, (route) => route.abort()],
+      [path, (route) => route.fulfill({ status: 404 })],
+      [`/strict${path}`, undefined],
+    ]) {
+      const { context, requests } = await person();
+      const task = await model();
+      if (answer) await context.route(`**/learners${ending}`, answer);
+      const page = await blank(context, where);
+      const place = `${origin}/learners${ending}`;
+      const why = new RegExp(
+        `ContractRefused.*wanted ./learners${ending} for "gradient", got Failed to fetch.* ${place}`,
+      );
+      await assert.rejects(page.evaluate(opening, { server, task, options: {} }), why);
+      assert.deepEqual(
+        requests.map(({ path }) => path),
+        ["contract"],
+      );
+      await context.unrouteAll();
+      await page.goto(origin + path);
+      await page.evaluate(opening, { server, task, options: {} });
+      assert((await visit(page, PERSON, 1))[0].reported);
+      await context.close();
+    }
+  });
+
+  test(`a page that cannot wait imports a part of sottovoce${ending} itself, and may do so twice`, async () => {
+    const { context } = await person();
+    const task = await model();
+    await context.route(`**/learners${ending}`, (route) => route.abort());
+    const page = await blank(context, path);
+    const opened = () => page.evaluate(opening, { server, task, options: {} });
+    await assert.rejects(opened(), /ContractRefused/);
+    for (const address of [`/learners${ending}?again`, `/learners${ending}?more`]) {
+      await page.evaluate((address) => import(address).then(() => {}), address);
+      await opened();
+      await page.evaluate(() => device.prefetch(2));
+      assert((await visit(page, PERSON, 1))[0].reported);
+    }
+    await context.close();
+  });
+
+  test(`what was joined waits for a part that sottovoce${ending} cannot have, and goes on with it`, async () => {
+    const { context } = await person();
+    const task = await model();
+    const first = await blank(context, path);
+    await first.evaluate(opening, { server, task, options: {} });
+    await visit(first, PERSON, 1);
+    await first.close();
+    await context.route(`${server}/**`, (route) => route.abort());
+    await context.route(`**/learners${ending}`, (route) => route.abort());
+    const without = await blank(context, path);
+    await assert.rejects(without.evaluate(opening, { server, task, options: {} }), /wanted .\/learners/);
+    await context.unrouteAll();
+    const again = await blank(context, path);
+    await again.evaluate(opening, { server, task, options: {} });
+    assert.equal((await sentAfter(again, 2 * HOUR)).acknowledged, 1);
+    await context.close();
+  });
+}
