@@ -167,6 +167,12 @@ test("offline it chooses and keeps its reports, and catches up", async () => {
   const page = await opened(context, task);
   await page.evaluate(() => device.prefetch(3));
   await context.setOffline(true);
+  const cut = (url) =>
+    fetch(url, { mode: "no-cors" }).then(
+      () => false,
+      () => true,
+    );
+  await until(() => page.evaluate(cut, `${server}/healthz`)); // the browser may need a moment
   for (let i = 0; i < 3; i++) assert((await visit(page, null, 1))[0].reported);
   const [without] = await visit(page, null, 1);
   assert.deepEqual([without.reported, without.problem], [false, "no ticket at hand"]);
