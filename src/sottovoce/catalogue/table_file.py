@@ -4,6 +4,7 @@ Cells are parted by commas, semicolons or tabs: by whichever the headings have m
 """
 
 import csv
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,9 +17,9 @@ def rows_of(path: Path) -> Iterator[dict[str, str]]:
     """The rows below the headings; a cell that a row lacks is empty, cells beyond the headings are in `(more)`."""
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
-            mark = max(MARKS, key=file.readline().count)
-            file.seek(0)
-            rows = csv.DictReader(file, delimiter=mark, restval="", restkey="(more)")
+            first = file.readline()  # not read twice: the file may be a pipe
+            mark = max(MARKS, key=first.count)
+            rows = csv.DictReader(itertools.chain([first], file), delimiter=mark, restval="", restkey="(more)")
             if twice := {name for name in rows.fieldnames or () if list(rows.fieldnames or ()).count(name) > 1}:
                 raise ConfigurationError(f"{path} has two columns that are called {min(twice)!r}")
             yield from rows

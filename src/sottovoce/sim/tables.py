@@ -60,14 +60,14 @@ def columns_of(path: str) -> Columns:
     return columns
 
 
-def unknown(cell: str) -> bool:
-    """Does this cell say nothing?"""
+def says_nothing(cell: str) -> bool:
+    """Is the value of this cell not known?"""
     return cell.strip().lower() in MISSING
 
 
 def check_complete(columns: Columns, name: str) -> None:
     """Refuse a column that decides what is learned and has no value in some rows."""
-    if missing := sum(map(unknown, columns[name])):
+    if missing := sum(map(says_nothing, columns[name])):
         raise ConfigurationError(
             f"column {name!r} has no value in {missing:,} of {len(columns[name]):,} rows: fill them in, or remove "
             f"these rows"
@@ -98,7 +98,7 @@ def guessed_fields(columns: Columns, without: Iterable[str] = ()) -> dict[str, F
     {'age': Number(low=20.0, high=31.5, middle=None), 'member': Flag(), 'shop': Category(values=('a', 'b'))}
     """
     chosen = {name: columns[name] for name in columns if name not in set(without)}
-    known = {name: [cell for cell in cells if not unknown(cell)] for name, cells in chosen.items()}
+    known = {name: [cell for cell in cells if not says_nothing(cell)] for name, cells in chosen.items()}
     fields = {name: _guess(name, known[name]) for name in chosen if len(set(known[name])) > 1}
     guessed = {name: field for name, field in fields.items() if field}
     if not guessed:
@@ -132,7 +132,7 @@ def _values(name: str, field: Field, cells: list[str]) -> NDArray[Any]:
     found = []
     for row, cell in enumerate(cells, 1):
         try:
-            found.append(math.nan if unknown(cell) else from_text(name, field, cell))
+            found.append(math.nan if says_nothing(cell) else from_text(name, field, cell))
         except BadInput as error:
             raise ConfigurationError(f"row {row}: {error}") from error
     return np.array(found, dtype=float)

@@ -27,7 +27,7 @@ from sottovoce.sim.tables import (
     encoded,
     guessed_fields,
     numbers_of,
-    unknown,
+    says_nothing,
 )
 from sottovoce.sim.worlds import World
 from sottovoce.sim.worlds.logged import Logged
@@ -160,7 +160,7 @@ def _left_out(columns: Columns, names: list[str]) -> Iterator[str]:
 
 def _empty(fields: Mapping[str, Field], columns: Columns) -> list[str]:
     """How many cells of each field have no value, where there are any."""
-    counts = {name: sum(map(unknown, columns[name])) for name in fields}
+    counts = {name: sum(map(says_nothing, columns[name])) for name in fields}
     return [f"{count:,} of {len(columns[name]):,} in {name}" for name, count in counts.items() if count]
 
 
