@@ -12,12 +12,12 @@ from sottovoce.catalogue.resolve import contract_of
 from sottovoce.catalogue.task_file import load_task_file
 from sottovoce.cli.init import starting_file
 from sottovoce.lab.study.file import load_study
-from sottovoce.protocol import wire
+from sottovoce.protocol import team, wire
 from sottovoce.protocol.contract import Contract
 from sottovoce.protocol.errors import ConfigurationError
 
 MESSAGES = (
-    wire.TaskStatus, wire.Commitments, wire.Permits, wire.ModelReport, wire.Offers, wire.TicketReport, wire.Summary,
+    wire.TaskStatus, wire.Commitments, wire.Permits, wire.ModelReport, wire.Offers, wire.TicketReport, team.Summary,
     wire.ShuffledReports,
 )  # fmt: skip
 """What travels. A problem document has members of its own."""

@@ -5,7 +5,7 @@ import pytest
 
 from serving import ARMS, MODEL, contract
 from sottovoce.protocol.contract import Contract
-from sottovoce.protocol.wire import ArmEstimate, Gain, Prediction, Summary
+from sottovoce.protocol.team import ArmEstimate, Gain, Prediction, Summary
 from sottovoce.report.learning import expected, is_learning
 
 ARMS_TASK = contract(**ARMS)

@@ -15,7 +15,7 @@ from sottovoce.catalogue.task import learning_of
 from sottovoce.catalogue.task_file import Privacy, TaskFile
 from sottovoce.client import Response
 from sottovoce.fleet.run import run_fleet
-from sottovoce.protocol import wire
+from sottovoce.protocol import team, wire
 from sottovoce.protocol.contract import ByModel, ByTicket, contract_from, digest_of
 from sottovoce.protocol.errors import ConfigurationError, Refused, Unreachable
 from sottovoce.protocol.fields import Flag, Number
@@ -93,9 +93,9 @@ class Server:
     def __getattr__(self, name: str):
         raise AssertionError(f"no device should ask for {name}")
 
-    def summary(self, _: object) -> wire.Summary:
+    def summary(self, _: object) -> team.Summary:
         learned, self.learned = self.learned, len(self.taken)
-        return wire.Summary(
+        return team.Summary(
             id="t", reports=len(self.taken), warm=0, learned=learned, published=0, refused={},
             done=learned >= self.done_after, recommendation=0, version="", epsilon=2.0, bytes_per_report=1,
             estimates=[], state="",

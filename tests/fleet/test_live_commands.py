@@ -18,7 +18,8 @@ from sottovoce.privacy.domains import domain_from
 from sottovoce.protocol.contract import ByModel, ByTicket, Contract, contract_from, digest_of
 from sottovoce.protocol.errors import BadInput
 from sottovoce.protocol.offers import GeneralizedModel
-from sottovoce.protocol.wire import ArmEstimate, Gain, Summary, TaskStatus
+from sottovoce.protocol.team import ArmEstimate, Gain, Summary
+from sottovoce.protocol.wire import TaskStatus
 from sottovoce.users.fields import encode
 from sottovoce.users.warm import answers_of, warm_rows
 

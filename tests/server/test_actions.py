@@ -12,7 +12,7 @@ from test_hub import Idle
 
 from serving import ARMS, CLIENT, TOKEN, Server, created, ticket_report, until
 from sottovoce.cli import main
-from sottovoce.protocol.wire import WantedActions
+from sottovoce.protocol.team import WantedActions
 from sottovoce.server.admins import Admin, Admins
 from sottovoce.server.problems import Problem
 from sottovoce.server.store.base import StoreFault

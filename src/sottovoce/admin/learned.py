@@ -4,7 +4,7 @@ from typing import Any
 
 from sottovoce.admin.remote import Remote
 from sottovoce.protocol.contract import ByModel, Contract
-from sottovoce.protocol.wire import Summary
+from sottovoce.protocol.team import Summary
 from sottovoce.report.describe import coefficients, range_of
 from sottovoce.report.page import cell
 

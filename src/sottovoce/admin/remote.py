@@ -15,7 +15,7 @@ from sottovoce.protocol.contract import ByModel, Contract, contract_from
 from sottovoce.protocol.errors import Refused, Unreachable
 from sottovoce.protocol.offers import Model, model_from
 from sottovoce.protocol.problems import problem_from
-from sottovoce.protocol.wire import (
+from sottovoce.protocol.team import (
     Action,
     Actions,
     AdmissionKey,
@@ -26,10 +26,10 @@ from sottovoce.protocol.wire import (
     SnapshotList,
     Summary,
     TaskList,
-    TaskStatus,
     WarmRow,
     WarmRows,
 )
+from sottovoce.protocol.wire import TaskStatus
 
 Document = TypeVar("Document")
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from sottovoce.admin.remote import Remote
 from sottovoce.cli.output import progress_bar, say
 from sottovoce.protocol.errors import Refused, SottovoceError
-from sottovoce.protocol.wire import Prediction
+from sottovoce.protocol.team import Prediction
 from sottovoce.report.learning import expected
 
 FIELDS = [name for name in Prediction.__struct_fields__ if name != "note"]

@@ -21,7 +21,7 @@ from sottovoce.cli.prediction import has_reports, predicted, send_prediction
 from sottovoce.client.terms import expired
 from sottovoce.protocol.contract import contract_from
 from sottovoce.protocol.errors import ConfigurationError, UnknownName, Unreachable
-from sottovoce.protocol.wire import Summary
+from sottovoce.protocol.team import Summary
 from sottovoce.report.describe import facts, gain_words, read_again, state_of
 from sottovoce.report.differences import differences
 from sottovoce.report.page import cell

@@ -12,7 +12,7 @@ from sottovoce.catalogue.task import learning_of
 from sottovoce.fleet.people import Band
 from sottovoce.fleet.run import FleetResult
 from sottovoce.protocol.contract import ByModel, Contract
-from sottovoce.protocol.wire import Summary
+from sottovoce.protocol.team import Summary
 from sottovoce.report.describe import gain_words
 from sottovoce.report.figure import CHOSEN, DOTTED, UNIFORM, grid, legend, on_every_screen, panels
 from sottovoce.report.page import cell, footer, lift_in_words, table, verdict, whole_page

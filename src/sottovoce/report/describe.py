@@ -8,7 +8,8 @@ from sottovoce.protocol.budget import Budget
 from sottovoce.protocol.contract import ByModel, Contract
 from sottovoce.protocol.fields import Category
 from sottovoce.protocol.holdout import holdout_of
-from sottovoce.protocol.wire import ArmEstimate, Gain, SnapshotList, Summary, TaskStatus
+from sottovoce.protocol.team import ArmEstimate, Gain, SnapshotList, Summary
+from sottovoce.protocol.wire import TaskStatus
 from sottovoce.report.confidence import half_width
 from sottovoce.report.odds import in_words
 from sottovoce.report.page import cell

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from sottovoce.catalogue.task import learning_of
 from sottovoce.protocol.contract import ByModel, Contract
-from sottovoce.protocol.wire import Prediction, Summary
+from sottovoce.protocol.team import Prediction, Summary
 from sottovoce.report.describe import ERROR, range_of, recommended
 
 PREFERRED = 0.5

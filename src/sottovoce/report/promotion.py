@@ -6,7 +6,7 @@ nobody can tell from them what the learned choice would have brought: docs/holdo
 
 from sottovoce.privacy.gates import measuring_of
 from sottovoce.protocol.contract import Contract
-from sottovoce.protocol.wire import Gain, Summary
+from sottovoce.protocol.team import Gain, Summary
 from sottovoce.report.confidence import half_width
 from sottovoce.report.describe import ERROR
 from sottovoce.report.page import cell

@@ -13,7 +13,7 @@ from sottovoce.privacy.domains import domain_from
 from sottovoce.protocol.codec import from_decimals
 from sottovoce.protocol.contract import ByModel, Contract, RewardTerms
 from sottovoce.protocol.errors import BadInput
-from sottovoce.protocol.wire import WarmRow
+from sottovoce.protocol.team import WarmRow
 from sottovoce.users import user_of
 from sottovoce.users.fields import features, from_text, number_from
 

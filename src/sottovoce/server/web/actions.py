@@ -14,7 +14,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from sottovoce.protocol import wire
+from sottovoce.protocol import team
 from sottovoce.protocol.contract import NAME
 from sottovoce.report.actions import sentence_of
 from sottovoce.server.admins import Admin
@@ -132,11 +132,11 @@ class Actions:
             if key[0] < int(self._clock()) // MINUTE and found.written == found.times:
                 del self._refused[key]
 
-    async def newest(self, wanted: wire.WantedActions) -> list[wire.Action]:
+    async def newest(self, wanted: team.WantedActions) -> list[team.Action]:
         found = await self._thread.run(self._thread.store.actions, wanted.task, wanted.before, wanted.most)
         return [_told(action) for action in found]
 
 
-def _told(action: Action) -> wire.Action:
+def _told(action: Action) -> team.Action:
     named = action._asdict() | {"detail": msgspec.json.decode(action.detail)}
-    return wire.Action(**named, sentence=sentence_of(action.action, named["detail"], action.status))
+    return team.Action(**named, sentence=sentence_of(action.action, named["detail"], action.status))

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from sottovoce.privacy.gates import measuring_of, mechanisms_of
 from sottovoce.protocol.contract import Contract
-from sottovoce.protocol.wire import Gain
+from sottovoce.protocol.team import Gain
 from sottovoce.report.confidence import difference_half_width
 from sottovoce.server.store.base import Published
 

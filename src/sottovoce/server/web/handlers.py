@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from sottovoce.catalogue.task_file import TaskFile
-from sottovoce.protocol import wire
+from sottovoce.protocol import team, wire
 from sottovoce.protocol.codec import to_text
 from sottovoce.protocol.contract import ByModel
 from sottovoce.report.statement.facts import facts_of
@@ -138,8 +138,8 @@ def _statement(body: bytes, warm: int) -> str:
 
 async def tasks(hub: Hub, request: Request) -> Response:
     now, known = hub.clock(), hub.tasks.values()
-    listed = [wire.ListedTask(status=task.status(now), contract=msgspec.Raw(task.row.body)) for task in known]
-    return json(wire.TaskList(tasks=listed))
+    listed = [team.ListedTask(status=task.status(now), contract=msgspec.Raw(task.row.body)) for task in known]
+    return json(team.TaskList(tasks=listed))
 
 
 async def create(hub: Hub, request: Request) -> Response:
@@ -162,7 +162,7 @@ pause, resume, promote = change(paused=True), change(paused=False), change(mode=
 
 def rollback_about(request: Request) -> About:
     """The task, and how far back."""
-    return About(request.path_params["id"], {"learned": body(request, wire.Rollback).learned})
+    return About(request.path_params["id"], {"learned": body(request, team.Rollback).learned})
 
 
 def creation_about(request: Request) -> About:
@@ -171,7 +171,7 @@ def creation_about(request: Request) -> About:
 
 async def roll_back(hub: Hub, request: Request) -> Response:
     task = task_of(hub, request)
-    done = await hub.roll_back(task, body(request, wire.Rollback).learned)
+    done = await hub.roll_back(task, body(request, team.Rollback).learned)
     return json(task.status(hub.clock()), status=200 if done else 202)
 
 
@@ -185,14 +185,14 @@ async def admission_key(hub: Hub, request: Request) -> Response:
         raise Problem(
             "wrong-kind", 'everybody may ask this task for tickets; admission = "signed" is declared in its file'
         )
-    return json(wire.AdmissionKey(key=to_text(task.tokens.key)))
+    return json(team.AdmissionKey(key=to_text(task.tokens.key)))
 
 
 async def warm(hub: Hub, request: Request) -> Response:
     task = task_of(hub, request)
-    rows = await hub.warm(task, body(request, wire.WarmRows))
+    rows = await hub.warm(task, body(request, team.WarmRows))
     note(request, rows=rows)
-    return json(wire.Kept(rows=rows))
+    return json(team.Kept(rows=rows))
 
 
 async def export(hub: Hub, request: Request) -> Response:

@@ -15,7 +15,8 @@ from sottovoce.catalogue.resolve import contract_of
 from sottovoce.catalogue.task_file import TaskFile
 from sottovoce.protocol.contract import digest_of
 from sottovoce.protocol.errors import SottovoceError
-from sottovoce.protocol.wire import Prediction, SnapshotList, Verdict, WarmRows
+from sottovoce.protocol.team import Prediction, SnapshotList, WarmRows
+from sottovoce.protocol.wire import Verdict
 from sottovoce.server.coordination.messages import News, Wish
 from sottovoce.server.coordination.pipes import ChildLearner
 from sottovoce.server.logs import log

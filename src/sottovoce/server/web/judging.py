@@ -15,7 +15,8 @@ from sottovoce.protocol.contract import DAY
 from sottovoce.protocol.errors import WireError
 from sottovoce.protocol.holdout import holdout_of, purpose_of
 from sottovoce.protocol.permits import REPORT_ID_BYTES
-from sottovoce.protocol.wire import ModelReport, ShuffledReport, ShuffledReports, TicketReport, Verdict, WarmRow
+from sottovoce.protocol.team import WarmRow
+from sottovoce.protocol.wire import ModelReport, ShuffledReport, ShuffledReports, TicketReport, Verdict
 from sottovoce.server.problems import Problem
 from sottovoce.server.store.base import WARM, Journalled, TaskRow, open_seconds
 from sottovoce.server.web.permits import PermitOffice, Shown

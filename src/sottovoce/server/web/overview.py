@@ -7,7 +7,7 @@ import msgspec
 
 from sottovoce.catalogue.task import learning_of
 from sottovoce.catalogue.task_file import TaskFile
-from sottovoce.protocol import wire
+from sottovoce.protocol import team, wire
 from sottovoce.protocol.contract import ByModel, Contract
 from sottovoce.protocol.offers import model_from
 from sottovoce.protocol.strict import Strict
@@ -87,7 +87,7 @@ class Overview(Strict, frozen=True, kw_only=True):
     """Why, in a sentence."""
     promotion: str
     """What is known before an apprentice is promoted; empty for a task that is live."""
-    summary: wire.Summary | None
+    summary: team.Summary | None
     """None while the first offer is being prepared."""
     ranges: list[Range | None]
     """One for each estimate of the summary."""
@@ -96,11 +96,11 @@ class Overview(Strict, frozen=True, kw_only=True):
     facts: list[Named]
     costs: list[Named]
     alarms: list[Named]
-    prediction: wire.Prediction | None
+    prediction: team.Prediction | None
     expected: str
     """The prediction in words, beside where the task is now; empty where there is none."""
     history: list[Counted]
-    actions: list[wire.Action]
+    actions: list[team.Action]
     """The newest things that were done with the task, the newest first."""
     now: int
     """Seconds since 1970, by the server's clock."""
@@ -130,11 +130,11 @@ def line_of(task: LiveTask, now: float) -> Line:
     )
 
 
-def overview_of(task: LiveTask, history: Sequence[Tally], actions: list[wire.Action], now: float) -> Overview:
+def overview_of(task: LiveTask, history: Sequence[Tally], actions: list[team.Action], now: float) -> Overview:
     contract, learning = task.contract, learning_of(task.contract)
     summary = task.summary() if task.ready else None
     predicted = task.row.prediction
-    prediction = msgspec.json.decode(predicted, type=wire.Prediction) if predicted else None
+    prediction = msgspec.json.decode(predicted, type=team.Prediction) if predicted else None
     word, because = is_learning(contract, summary) if summary else ("not yet", "The first offer is being prepared.")
     return Overview(
         line=line_of(task, now),
@@ -163,7 +163,7 @@ def named(pairs: Any) -> list[Named]:
     return [Named(name=name, sentence=sentence) for name, sentence in pairs]
 
 
-def _range(contract: Contract, row: wire.ArmEstimate) -> Range | None:
+def _range(contract: Contract, row: team.ArmEstimate) -> Range | None:
     ends = range_of(contract, row)
     return Range(low=ends[0], high=ends[1]) if ends else None
 

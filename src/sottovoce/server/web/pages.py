@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from sottovoce.catalogue.task_file import TaskFile, parsed
-from sottovoce.protocol import wire
+from sottovoce.protocol import team
 from sottovoce.protocol.contract import contract_from
 from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.report.describe import costs
@@ -81,20 +81,20 @@ async def lines(hub: Hub, request: Request) -> Response:
 
 async def overview(hub: Hub, request: Request) -> Response:
     task = task_of(hub, request)
-    done = await hub.actions.newest(wire.WantedActions(task=task.contract.id, most=SHOWN_ACTIONS))
+    done = await hub.actions.newest(team.WantedActions(task=task.contract.id, most=SHOWN_ACTIONS))
     return json(overview_of(task, await hub.history(task), done, hub.clock()))
 
 
 async def actions(hub: Hub, request: Request) -> Response:
     try:
-        wanted = msgspec.convert(dict(request.query_params), wire.WantedActions, strict=False)
+        wanted = msgspec.convert(dict(request.query_params), team.WantedActions, strict=False)
     except msgspec.ValidationError as error:
         raise Problem("bad-request", f"the parameters are not valid: {error}") from error
-    return json(wire.Actions(actions=await hub.actions.newest(wanted)))
+    return json(team.Actions(actions=await hub.actions.newest(wanted)))
 
 
 async def predict(hub: Hub, request: Request) -> Response:
-    task, prediction = task_of(hub, request), body(request, wire.Prediction)
+    task, prediction = task_of(hub, request), body(request, team.Prediction)
     await hub.predict(task, prediction)
     return json(prediction)
 

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from sottovoce.catalogue.task_file import TaskFile
-from sottovoce.protocol import wire
+from sottovoce.protocol import team, wire
 from sottovoce.protocol.contract import Contract
 from sottovoce.server.admins import Role
 from sottovoce.server.web import handlers, overview, pages
@@ -67,11 +67,11 @@ ROUTES = (
           problems=("wrong-kind", "task-paused", "task-expired", "task-done", "not-admitted")),
     Route("POST", f"{TASK}/reports", handlers.reports, "A batch of private reports; one verdict each", wire.Verdicts,
           takes=(wire.TicketReports, wire.ModelReports), problems=("wrong-kind", "not-ready")),
-    Route("GET", f"{TASK}/summary", handlers.summary, "What was learned", wire.Summary, problems=("not-ready",)),
+    Route("GET", f"{TASK}/summary", handlers.summary, "What was learned", team.Summary, problems=("not-ready",)),
     Route("GET", f"{TASK}/statement", handlers.statement, "What the task promises, in words: a page", str,
           media="text/html"),
     # for the team
-    Route("GET", "/v1/tasks", handlers.tasks, "All tasks", wire.TaskList, role="read"),
+    Route("GET", "/v1/tasks", handlers.tasks, "All tasks", team.TaskList, role="read"),
     Route("POST", "/v1/tasks", handlers.create, "Create a task", wire.TaskStatus, takes=(TaskFile,), role="operate",
           action="create", about=handlers.creation_about, problems=("contract-differs", "bad-task"), status=201,
           others={200: "This very task exists"}),
@@ -82,20 +82,20 @@ ROUTES = (
     Route("POST", f"{TASK}/promote", handlers.promote, "Let an apprentice choose", wire.TaskStatus, role="operate",
           action="promote"),
     Route("POST", f"{TASK}/rollback", handlers.roll_back, "Learn no more from what came after so many reports",
-          wire.TaskStatus, takes=(wire.Rollback,), role="operate", action="rollback", about=handlers.rollback_about,
+          wire.TaskStatus, takes=(team.Rollback,), role="operate", action="rollback", about=handlers.rollback_about,
           problems=("not-ready",), others={202: "It has begun; the summary says the rest"}),
     Route("GET", f"{TASK}/snapshots", handlers.snapshots, "The states that it can be rolled back to at once",
-          wire.SnapshotList, role="read", problems=("not-ready",)),
-    Route("POST", f"{TASK}/warm", handlers.warm, "Consented data, in the clear, before the first report", wire.Kept,
-          takes=(wire.WarmRows,), role="operate", action="warm", problems=("wrong-kind", "too-late")),
+          team.SnapshotList, role="read", problems=("not-ready",)),
+    Route("POST", f"{TASK}/warm", handlers.warm, "Consented data, in the clear, before the first report", team.Kept,
+          takes=(team.WarmRows,), role="operate", action="warm", problems=("wrong-kind", "too-late")),
     Route("GET", f"{TASK}/admission-key", handlers.admission_key, "What the app signs admission tokens with",
-          wire.AdmissionKey, role="operate", action="admission-key", problems=("wrong-kind",)),
+          team.AdmissionKey, role="operate", action="admission-key", problems=("wrong-kind",)),
     Route("GET", f"{TASK}/export", handlers.export, "The contract and the journal, a line each", str, role="operate",
           action="export", media=handlers.LINES),
     Route("POST", f"{TASK}/prediction", pages.predict, "What is expected of it, before its first report",
-          wire.Prediction, takes=(wire.Prediction,), role="operate", action="predict", problems=("too-late",)),
-    Route("GET", "/v1/actions", pages.actions, "What was done and refused, by whom; the newest first", wire.Actions,
-          query=wire.WantedActions, role="read"),
+          team.Prediction, takes=(team.Prediction,), role="operate", action="predict", problems=("too-late",)),
+    Route("GET", "/v1/actions", pages.actions, "What was done and refused, by whom; the newest first", team.Actions,
+          query=team.WantedActions, role="read"),
     Route("POST", f"{TASK}/batches", handlers.batches, "A batch of reports that a shuffler has mixed; one verdict each",
           wire.Verdicts, takes=(wire.ShuffledReports,), role="shuffle", problems=("wrong-kind", "not-ready")),
     # for the dashboard

@@ -11,7 +11,7 @@ import msgspec
 
 from sottovoce.catalogue.task import learning_of
 from sottovoce.privacy.gates import mechanisms_of
-from sottovoce.protocol import wire
+from sottovoce.protocol import team, wire
 from sottovoce.protocol.contract import DAY, ByModel, digest_of
 from sottovoce.server.coordination.messages import News
 from sottovoce.server.problems import Problem, not_ready
@@ -197,7 +197,7 @@ class LiveTask:
         self.refused[verdict] += reports
         return True
 
-    def warm_reports(self, rows: Sequence[wire.WarmRow], now: float) -> list[Journalled]:
+    def warm_reports(self, rows: Sequence[team.WarmRow], now: float) -> list[Journalled]:
         """Consented data in the clear, as the journal keeps it."""
         contexts = bytes.fromhex(self.version) or self.published.contexts
         if self.reports:
@@ -219,9 +219,9 @@ class LiveTask:
 
     # --- what was learned --------------------------------------------------------------------------------------------
 
-    def summary(self) -> wire.Summary:
+    def summary(self) -> team.Summary:
         published, news = self.published, self.news
-        return wire.Summary(
+        return team.Summary(
             id=self.contract.id,
             reports=self.reports,
             warm=self.warm,
@@ -244,15 +244,15 @@ class LiveTask:
             set_aside=self.broken,
         )
 
-    def _estimates(self, published: Published) -> list[wire.ArmEstimate]:
+    def _estimates(self, published: Published) -> list[team.ArmEstimate]:
         """Arms with their name and how often they are offered; what a model says of its actions is in the model."""
         dealt, pool = Counter(offer.action for offer in published.offers if published.estimates), len(published.offers)
         return [self._estimate(arm, dealt[arm] / max(pool, 1), one) for arm, one in enumerate(published.estimates)]
 
-    def _estimate(self, arm: int, share: float, unit: UnitEstimate) -> wire.ArmEstimate:
+    def _estimate(self, arm: int, share: float, unit: UnitEstimate) -> team.ArmEstimate:
         """In the units of the task."""
         terms = self.contract.reward
-        return wire.ArmEstimate(
+        return team.ArmEstimate(
             action=self.contract.offers.actions[arm],
             share=share,
             reports=unit.reports,
