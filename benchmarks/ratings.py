@@ -59,7 +59,7 @@ def made_up(folder: Path) -> str:
         for person in range(1, PERSONS + 1)
         for movie in np.flatnonzero(rng.random(400) < 4 * RATED) + 1
     ]
-    file.write_text("\n".join(lines) + "\n")
+    file.write_text("\n".join(rng.permutation(lines)) + "\n")  # the first ratings of a person are held out
     return str(file)
 
 

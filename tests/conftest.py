@@ -12,6 +12,7 @@ os.environ.setdefault(
     "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true --xla_cpu_use_fusion_emitters=false "
     "--xla_cpu_parallel_codegen_split_count=1",
 )
+os.environ.setdefault("JAX_PLATFORMS", "cpu")  # also where a JAX for GPUs is installed; `make gpu` is for those
 import jax
 import pytest
 

@@ -353,3 +353,19 @@ def test_the_table_is_shown_before_figures_are_drawn(tmp_path: Path, monkeypatch
     monkeypatch.setattr("sottovoce.lab.study.page.write_report", write_report)
     said = typed("simulate", *SMALL, cwd=tmp_path)
     assert said.index("uniform play") < said.index("now the figures")
+
+
+@pytest.mark.parametrize(
+    "command", ["simulate", "frontier", "choose", "try iris", "reproduce movielens", "reproduce bounds"]
+)
+def test_every_command_that_simulates_takes_a_device_before_anything_else(command: str):
+    said = refused(*command.split(), "--device", "tpu")
+    assert "device" in said
+    assert "cpu, gpu" in said
+
+
+def test_a_device_can_be_named_and_the_folder_of_results_does_not_ask_which_it_was(tmp_path: Path):
+    named = typed("simulate", *SMALL, "--out", "here", "--device", "cpu", cwd=tmp_path)
+    made = {file.name: file.stat().st_mtime_ns for file in (tmp_path / "here" / "cells").iterdir()}
+    assert typed("simulate", *SMALL, "--out", "here", cwd=tmp_path) == named
+    assert {file.name: file.stat().st_mtime_ns for file in (tmp_path / "here" / "cells").iterdir()} == made

@@ -73,6 +73,7 @@ MADE = {
     "make check": "Makefile",
     "make bench": "benchmarks",
     "make scale": "benchmarks",
+    "make gpu": "tests/gpu.py",
     ". .venv/bin/activate": "Makefile",
     "pip install": "pyproject.toml",
     "python -m pip install": "tests/soak/test_movielens.py",

@@ -7,7 +7,7 @@ import typer
 from rich.table import Table
 
 from sottovoce.cli.output import JsonFile, progress_bar, say, table_of, words, write_rows
-from sottovoce.cli.study_options import Learners, with_study
+from sottovoce.cli.study_options import Device, Learners, with_study
 from sottovoce.privacy.mechanisms import LARGEST_EPSILON
 from sottovoce.protocol.errors import ConfigurationError
 
@@ -31,6 +31,7 @@ def choose(
     epsilon: Annotated[
         list[float] | None, typer.Option(help="A budget to consider; may be repeated (default 0.5, 1, 2, 4, 8).")
     ] = None,
+    device: Device = None,
     json: JsonFile = None,
 ) -> None:
     """Recommend a learner, a preset and the smallest epsilon for a wanted regret, from short runs of all that fit."""

@@ -9,7 +9,7 @@ from rich.table import Table
 from sottovoce.cli import simulate
 from sottovoce.cli.choose import ladder_of
 from sottovoce.cli.output import JsonFile, folder, say, table_of, words, write_rows
-from sottovoce.cli.study_options import Learners, with_study
+from sottovoce.cli.study_options import Device, Learners, with_study
 from sottovoce.protocol.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ def frontier(
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Folder of results (default: results/frontier-NAME).")] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Run again what the folder already holds.")] = False,
+    device: Device = None,
     json: JsonFile = None,
 ) -> None:
     """Draw regret against epsilon for every learner and preset that fits, beside no privacy and uniform play."""

@@ -8,6 +8,7 @@ from rich.table import Table
 
 from sottovoce.catalogue.task import task
 from sottovoce.cli.output import JsonFile, folder, progress_bar, say, table_of, words, write_rows
+from sottovoce.cli.study_options import Device
 from sottovoce.protocol.errors import look_up
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def _points(measured: "list[Measured]") -> Table:
 
 
 @reproduce.command()
-def bounds(json: JsonFile = None) -> None:
+def bounds(device: Device = None, json: JsonFile = None) -> None:
     """Measure regret beside the bounds of the theorems, with their constants, and beside a lower bound."""
     from sottovoce.lab.bounds.measure import BOXES, ROUNDS, SEEDS, measure
 
@@ -117,6 +118,7 @@ def movielens(
     seed: Annotated[int, typer.Option(help="Where the seeds start.")] = 0,
     out: Annotated[Path | None, typer.Option(help="Folder of results (default: results/NAME).")] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Run again what the folder already holds.")] = False,
+    device: Device = None,
     json: JsonFile = None,
 ) -> None:
     """Recommend movies of MovieLens 100K as in the code published with Zheng et al. 2020, at budgets that protect.

@@ -12,7 +12,7 @@ from rich.table import Table
 
 from sottovoce.catalogue.algorithms import algorithm_of
 from sottovoce.cli.output import JsonFile, folder, progress_bar, say, table_of, words, write_rows
-from sottovoce.cli.study_options import with_study
+from sottovoce.cli.study_options import Device, with_study
 
 if TYPE_CHECKING:
     from sottovoce.lab.study.cells import Cell, CellResult
@@ -29,6 +29,7 @@ def simulate(
     asked: "StudyInWorlds",
     out: Annotated[Path | None, typer.Option(help="Folder of results (default: results/NAME).")] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Run again what the folder already holds.")] = False,
+    device: Device = None,
     parquet: Annotated[bool, typer.Option("--parquet", help="Write traces.parquet instead of traces.csv.")] = False,
     json: JsonFile = None,
 ) -> None:
@@ -92,12 +93,18 @@ def run_jobs(jobs: "Sequence[Job]", fresh: bool) -> "list[list[CellResult]]":
         where = jobs[0][0].path if len(jobs) == 1 else jobs[0][0].path.parent
         note = f"{kept} of {every} curves are in {where}; --fresh runs them again"
         Console(stderr=True).print(note, style="dim", highlight=False)
-    with progress_bar("rounds", to_run * jobs[0][1].rounds) as advance:
+    with progress_bar(_title() if to_run else "", to_run * jobs[0][1].rounds) as advance:
         for (place, study, _), cells, results in zip(jobs, missing, found, strict=True):
             for result in run_cells(study, cells, advance):
                 place.save(result)
                 results[result.cell.name] = result
     return [[result for result in results.values() if result is not None] for results in found]
+
+
+def _title() -> str:
+    from sottovoce.sim.device import in_words
+
+    return f"rounds on {in_words()}"
 
 
 def _regret_table(study: "Study", results: "list[CellResult]") -> Table:

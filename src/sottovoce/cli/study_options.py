@@ -13,9 +13,21 @@ from sottovoce.protocol.errors import ConfigurationError
 if TYPE_CHECKING:
     from sottovoce.lab.study.file import StudyInWorlds
 
+
+def on_device(device: str | None) -> str | None:
+    """Choose what computes, before anything does."""
+    if device is not None:
+        from sottovoce.sim.device import use
+
+        use(device)
+    return device
+
+
 Command = Callable[..., None]
 StudyFile = Annotated[Path | None, typer.Argument(help="A study in TOML (see experiments/), instead of options.")]
 Learners = Annotated[list[str] | None, typer.Option(help="Only this learner; may be repeated (default: all that fit).")]
+Device = Annotated[str | None, typer.Option(help="gpu or cpu (default: what JAX finds).", callback=on_device)]
+"""What a command that simulates runs on. Choosing it is all that the option does."""
 AnyFile = Annotated[Path | None, typer.Argument(help="A study or a live task in TOML, instead of options.")]
 
 

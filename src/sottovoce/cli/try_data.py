@@ -7,6 +7,7 @@ import msgspec
 import typer
 
 from sottovoce.cli.output import JsonFile, folder, progress_bar, say, table_of, words, write_rows
+from sottovoce.cli.study_options import Device
 from sottovoce.privacy.mechanisms import LARGEST_EPSILON
 from sottovoce.protocol.errors import ConfigurationError
 
@@ -32,6 +33,7 @@ def try_data(
     people: Annotated[int | None, typer.Option(help="How many come (default 100,000, or the task's horizon).")] = None,
     epsilon: Annotated[list[float] | None, typer.Option(help="May be repeated; default 1, 4, 8 or the task's.")] = None,
     seeds: Annotated[int, typer.Option(help="How many runs.")] = 4,
+    device: Device = None,
     out: Annotated[Path | None, typer.Option(help="Folder of results (default: results/try-NAME).")] = None,
     json: JsonFile = None,
 ) -> None:

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.engine.pytrees import join, split
-from sottovoce.sim.loop import Carry, Setting, advance_all, begin_all
+from sottovoce.sim.device import use
+from sottovoce.sim.loop import SEEDS, Carry, Setting, Worlds, advance_all, begin_all
 from sottovoce.sim.random import unsealed
 from sottovoce.sim.worlds.base import World, gaps_of, world_for
 
@@ -120,16 +121,16 @@ class _Part:
     fixed: Any
     world_fixed: Any
     varying: Any
-    world: Any
+    world: Worlds
     keys: jax.Array
     carry: Carry
 
     def share(self, seeds: slice) -> "_Part":
         """Some of the seeds."""
         words = np.asarray(jax.random.key_data(self.keys))[seeds]
-        world = jax.tree.map(lambda leaf: np.asarray(leaf)[seeds], self.world)
+        own = {place: np.asarray(leaf)[seeds] for place, leaf in self.world.own.items()}
         carry = jax.tree.map(lambda leaf: np.asarray(leaf)[:, seeds], self.carry)
-        return replace(self, world=world, keys=unsealed(jnp.asarray(words)), carry=carry)
+        return replace(self, world=Worlds(self.world.shared, own), keys=unsealed(jnp.asarray(words)), carry=carry)
 
     def advance(self, steps: Steps) -> NDArray[np.float64]:
         with jax.enable_x64(True):  # the setting is local to a thread
@@ -165,9 +166,25 @@ def _begun(setting: Setting, cases: Any, world: World, keys: jax.Array) -> _Part
     return _Part(setting, fixed, world_fixed, varying, worlds, keys, carry)
 
 
+def traced(setting: Setting, cases: Any, world: World, keys: jax.Array, steps: Steps) -> jax.stages.Traced:
+    """The loop for keys of which only the shape is known; nothing is computed or compiled."""
+    parts: list[_Part] = []
+
+    def begun(keys: jax.Array) -> tuple[Worlds, Carry]:
+        parts.append(_begun(setting, cases, world, keys))
+        return parts[0].world, parts[0].carry
+
+    worlds, carry = jax.eval_shape(begun, keys)
+    part = replace(parts[0], world=worlds, carry=carry, keys=keys)
+    return advance_all.trace(*part._arguments(), *steps)
+
+
 def stay_on_one_core() -> None:
-    """From now on this process leaves the other cores alone. For pools of processes, whose threads would only wait."""
+    """From now on this process leaves the other cores alone, and a GPU too. For pools of processes: their threads would
+    only wait, and each of them would take a GPU's memory for itself.
+    """
     os.environ[ONE_CORE] = "1"
+    use("cpu")
 
 
 def _cores() -> int:
@@ -189,21 +206,27 @@ def _shared_among_cores(whole: _Part, steps: Steps) -> list[_Part]:
 
 
 @functools.lru_cache(maxsize=64)
-def _sampler(rest: Any) -> tuple[Callable[[list[Any], jax.Array], list[Any]], list[Any]]:
-    """Samples the numbers of worlds of one kind, and notes (when traced) what the rest of a sample is."""
+def _sampler(rest: Any) -> tuple[Callable[[list[Any], jax.Array], Worlds], list[Any]]:
+    """Samples the numbers of worlds of one kind, and notes (when traced) what the rest of a sample is.
+
+    Numbers that a sample leaves as they are stay one for all seeds.
+    """
     shapes: list[Any] = []
 
-    def one(numbers: list[Any], key: jax.Array) -> list[Any]:
+    def one(numbers: list[Any], key: jax.Array) -> Worlds:
         sampled, shape = split(world_for(join(numbers, rest), key))
         shapes.append(shape)
-        return [jnp.asarray(number) for number in sampled]
+        found, given = Worlds({}, {}), set(map(id, numbers))
+        for place, number in enumerate(sampled):
+            (found.shared if id(number) in given else found.own)[place] = jnp.asarray(number)
+        return found
 
-    return jax.jit(jax.vmap(one, (None, 0))), shapes
+    return jax.jit(jax.vmap(one, (None, 0), SEEDS)), shapes
 
 
 @functools.partial(jax.jit, static_argnums=(0, 1))
-def _gaps_of_all(fixed: Any, seeds: int, worlds: list[Any]) -> jax.Array | None:
-    return jax.vmap(lambda numbers: gaps_of(join(numbers, fixed)), axis_size=seeds)(worlds)
+def _gaps_of_all(fixed: Any, seeds: int, worlds: Worlds) -> jax.Array | None:
+    return jax.vmap(lambda world: gaps_of(world.join(fixed)), (SEEDS,), axis_size=seeds)(worlds)
 
 
 def _gathered(shares: list[Any], axis: int) -> Any:

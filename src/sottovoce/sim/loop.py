@@ -31,6 +31,24 @@ class Setting(NamedTuple):
     """`forgers.Forgers`, where some reports are forged."""
 
 
+class Worlds(NamedTuple):
+    """The numbers of the worlds of all seeds, each under its place in a world."""
+
+    shared: Any
+    """Alike in all worlds, so they are there once: a table of ratings has megabytes."""
+    own: Any
+    """A row per seed."""
+
+    def join(self, fixed: Any) -> Any:
+        """The world of one seed."""
+        numbers = self.shared | self.own
+        return join([numbers[place] for place in range(len(numbers))], fixed)
+
+
+SEEDS = Worlds(None, 0)
+"""Which axis of the worlds' numbers are the seeds, as `vmap` wants it."""
+
+
 class Carry(NamedTuple):
     state: Any
     published: Any
@@ -41,22 +59,22 @@ class Carry(NamedTuple):
 
 
 @functools.partial(jax.jit, static_argnums=(0, 1, 2))
-def begin_all(setting: Setting, fixed: Any, world_fixed: Any, varying: Any, world: Any, keys: jax.Array) -> Carry:
-    def one(varying: Any, world: Any, key: jax.Array) -> Carry:
+def begin_all(setting: Setting, fixed: Any, world_fixed: Any, varying: Any, world: Worlds, keys: jax.Array) -> Carry:
+    def one(varying: Any, world: Worlds, key: jax.Array) -> Carry:
         learner, gates = join(varying, fixed)
-        return begin(setting, learner, gates, join(world, world_fixed), key)
+        return begin(setting, learner, gates, world.join(world_fixed), key)
 
     return _over_grid(setting, one)(varying, world, keys)
 
 
 @functools.partial(jax.jit, static_argnums=(0, 1, 2))
 def advance_all(
-    setting: Setting, fixed: Any, world_fixed: Any, varying: Any, world: Any, keys: jax.Array, carry: Carry,
+    setting: Setting, fixed: Any, world_fixed: Any, varying: Any, world: Worlds, keys: jax.Array, carry: Carry,
     rounds: jax.Array, publish: jax.Array,
 ) -> tuple[Carry, jax.Array]:  # fmt: skip
-    def play(varying: Any, world: Any, key: jax.Array, carry: Carry, round: jax.Array) -> Carry:
+    def play(varying: Any, world: Worlds, key: jax.Array, carry: Carry, round: jax.Array) -> Carry:
         learner, gates = join(varying, fixed)
-        return play_round(setting, learner, gates, join(world, world_fixed), key, carry, round)
+        return play_round(setting, learner, gates, world.join(world_fixed), key, carry, round)
 
     def publish_all(carry: Carry) -> Carry:
         one = lambda varying, carry: publish_carry(join(varying, fixed)[0], carry)  # noqa: E731
@@ -77,7 +95,7 @@ def advance_all(
 def _over_grid(setting: Setting, function: Callable[..., Carry], *, carry: bool = False) -> Callable[..., Carry]:
     """Cases are the outer axis, seeds the inner one."""
     extra = (0,) if carry else ()
-    over_seeds = jax.vmap(function, (None, 0, 0, *extra))
+    over_seeds = jax.vmap(function, (None, SEEDS, 0, *extra))
     return jax.vmap(over_seeds, (0, None, None, *extra), axis_size=setting.cases)
 
 

@@ -1,8 +1,9 @@
 """Run a learner with a user in a world: many rounds, many seeds, a grid of cases, all at once."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+import functools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -16,12 +17,13 @@ from sottovoce.engine.step import can_weigh
 from sottovoce.learners.base import Learner
 from sottovoce.privacy.mechanisms import Mechanism
 from sottovoce.protocol.errors import ConfigurationError
-from sottovoce.sim.batch import Playing, Progress, Standing
+from sottovoce.sim import device
+from sottovoce.sim.batch import Playing, Progress, Standing, traced
 from sottovoce.sim.forgers import Forgers
 from sottovoce.sim.gates import Gates, Quieter, gates_of
 from sottovoce.sim.loop import Setting
 from sottovoce.sim.random import seed_keys
-from sottovoce.sim.trace import Trace, trace_of
+from sottovoce.sim.trace import Trace, joined, trace_of
 from sottovoce.sim.worlds.base import World
 from sottovoce.users import LocalUser
 
@@ -60,6 +62,11 @@ class Run:
     def seed_keys(self) -> jax.Array:
         """One random key per seed."""
         return seed_keys(self.seed, self.seeds, self.first)
+
+    def in_parts(self, seeds: int) -> Iterator["Run"]:
+        """The same run, so many seeds at a time."""
+        for first in range(0, self.seeds, seeds):
+            yield replace(self, first=self.first + first, seeds=min(seeds, self.seeds - first))
 
     def publish(self, learner: Complete) -> NDArray[np.bool_]:
         """After which rounds a model is published."""
@@ -114,12 +121,52 @@ def simulate_grid(
 
     The numbers are those of `Run`: rounds, seeds, seed, first, publish_every, delay, checkpoints.
     """
-    grid = Grid(cases, user, world, Run(**numbers), forgers=forgers)
+    whole = Run(**numbers)
+    tell = lambda run, rounds: progress(rounds * run.seeds // whole.seeds) if progress else None  # noqa: E731
+    parts = whole.in_parts(_at_once(cases, user, world, whole, forgers))
+    found = [_played(Grid(cases, user, world, run, forgers=forgers), functools.partial(tell, run)) for run in parts]
+    return [joined(traces) for traces in zip(*found, strict=True)]
+
+
+def _played(grid: "Grid", progress: Progress) -> list[Trace]:
     while not grid.over:
-        rounds = grid.advance()
-        if progress:
-            progress(rounds)
+        progress(grid.advance())
     return grid.traces()
+
+
+def _at_once(cases: Sequence[Case], user: LocalUser, world: World, run: Run, forgers: Forgers | None) -> int:
+    """As many seeds as the memory of a GPU holds; all of them on a CPU, whose memory JAX does not count."""
+    free = device.room()
+    if free is None:
+        return run.seeds
+
+    def needed(seeds: int) -> int:
+        with jax.enable_x64(True):
+            loop = loop_of(cases, user, world, replace(run, seeds=seeds), forgers)
+            found = loop.lower().compile().memory_analysis()
+        if found is None:  # this kind of device does not say; then nothing is cut
+            return 0
+        return found.argument_size_in_bytes + found.output_size_in_bytes + found.temp_size_in_bytes
+
+    return device.seeds_that_fit(run.seeds, needed, free)
+
+
+def loop_of(
+    cases: Sequence[Case], user: LocalUser, world: World, run: Run, forgers: Forgers | None = None
+) -> jax.stages.Traced:
+    """The loop up to the first checkpoint, not yet compiled: to ask what it needs and which devices can run it."""
+    setting, learners, stacked = _prepared(cases, user, run, forgers)
+    end, keys = int(run.ends()[0]), jax.eval_shape(run.seed_keys)
+    return traced(setting, stacked, world, keys, (np.arange(end), run.publish(learners[0])[:end]))
+
+
+def _prepared(
+    cases: Sequence[Case], user: LocalUser, run: Run, forgers: Forgers | None
+) -> tuple[Setting, list[Complete], Any]:
+    """What is fixed while the loop runs, the completed learners, and the cases side by side."""
+    parts = [parts_of(case) for case in cases]
+    setting = setting_of(cases[0], user, run)._replace(cases=len(cases), forgers=forgers)
+    return setting, [learner for learner, _ in parts], stack(parts)
 
 
 class Grid:
@@ -136,11 +183,9 @@ class Grid:
         left: Standing | None = None,
     ) -> None:
         with jax.enable_x64(True):
-            parts = [parts_of(case) for case in cases]
-            setting = setting_of(cases[0], user, run)._replace(cases=len(cases), forgers=forgers)
-            self.learners = [learner for learner, _ in parts]
+            setting, self.learners, stacked = _prepared(cases, user, run, forgers)
             publish = run.publish(self.learners[0])
-            self.playing = Playing(setting, stack(parts), world, run.seed_keys(), run.ends(), publish, left)
+            self.playing = Playing(setting, stacked, world, run.seed_keys(), run.ends(), publish, left)
 
     @property
     def over(self) -> bool:

@@ -1,6 +1,7 @@
 """What a simulation returns, and whether what was recommended is right."""
 
 import functools
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -55,6 +56,15 @@ def trace_of(
     stopped, recommended, best = jax.tree.map(np.asarray, _endings(rest, numbers, state, gaps))
     correct = None if gaps is None else _is_best(recommended, best, gaps)
     return Trace(ends, regret, finite, state, samples, stopped, recommended, correct)
+
+
+def joined(traces: Sequence[Trace]) -> Trace:
+    """The seeds of several traces of one run, side by side."""
+    if len(traces) == 1:
+        return traces[0]
+    by_seed = [trace._replace(rounds=None, finite=None) for trace in traces]
+    every = jax.tree.map(lambda *leaves: np.concatenate(leaves), *by_seed)
+    return every._replace(rounds=traces[0].rounds, finite=all(trace.finite for trace in traces))
 
 
 @functools.partial(jax.jit, static_argnums=0)

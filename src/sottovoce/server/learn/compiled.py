@@ -30,6 +30,12 @@ def keep_in(folder: Path) -> None:
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
 
 
+def stay_on_cpu() -> None:
+    """A learner of live reports takes no GPU: it would keep most of the memory of one. JAX_PLATFORMS wins."""
+    if "JAX_PLATFORMS" not in os.environ:
+        jax.config.update("jax_platforms", "cpu")
+
+
 class Room:
     """Drops compiled code whenever there is much of it."""
 

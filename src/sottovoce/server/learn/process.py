@@ -75,6 +75,7 @@ class Rehearsal:
 
         from sottovoce.server.learn import compiled
 
+        compiled.stay_on_cpu()
         compiled.keep_in(self._folder / "compiled")
         with jax.enable_x64(True), contextlib.suppress(Exception):  # what fails here is told when it matters
             fold = fold_of(self._store, row, self._store.snapshot(row.number, base=True))
@@ -89,6 +90,7 @@ def learn(store: Store, folder: Path, web: WebSide, wanted: list[Wish] | None, t
 
     from sottovoce.server.learn import compiled
 
+    compiled.stay_on_cpu()
     compiled.keep_in(folder / "compiled")
     with jax.enable_x64(True), contextlib.suppress(Deposed):
         learning, faults, room = Folds(store, tracing=tracing), 0, compiled.Room()
