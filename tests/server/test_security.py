@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import contextlib
+import gzip
 import hashlib
 import json
 from pathlib import Path
@@ -93,6 +94,15 @@ def test_limits_of_size(live):
     with contextlib.suppress(ConnectionError):  # answered before all of it was sent
         problem(server.call("POST", reports, full * 20), 413, "too-large")
     assert server.call("POST", reports, full).status == 200
+
+
+def test_what_is_wrong_with_a_body_is_said_in_words(live):
+    asked = json.dumps({"commitments": ["A" * 43]}).encode()
+    path, zipped = "/v1/tasks/arms/offers", {"content-encoding": "gzip"}
+    answer = live.server.call("POST", path, gzip.compress(asked), headers=zipped)
+    assert "without content-encoding" in problem(answer, 415, "unsupported-type")["detail"]
+    answer = live.server.call("POST", path, {"commitments": ["=" * 43]})
+    assert problem(answer, 400, "bad-request")["detail"] == "a commitment must be base64url without padding"
 
 
 def test_without_a_token_nobody_manages_tasks(tmp_path: Path):
