@@ -49,8 +49,6 @@ def test_a_file_that_cannot_be_used_is_refused_and_not_replaced(broken: str, tmp
             file.unlink()
             file.mkdir()
     before = file.stat().st_ino
-    with pytest.raises(
-        ConfigurationError, match=r"cannot use the device's file.*it keeps what was spent: put"
-    ):
+    with pytest.raises(ConfigurationError, match=r"cannot use the device's file.*it keeps what was spent: put"):
         Vault(tmp_path)
     assert file.stat().st_ino == before
