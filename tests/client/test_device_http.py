@@ -10,6 +10,7 @@ import pytest
 from pretend import PERSON, Server, contextual
 
 from sottovoce.client import Device, Http, http
+from sottovoce.protocol.errors import ConfigurationError
 
 
 @contextmanager
@@ -97,6 +98,15 @@ def test_a_slow_server_is_given_up():
         transport = Http(f"http://127.0.0.1:{slow.getsockname()[1]}", timeout=0.05)
         with pytest.raises(TimeoutError):
             transport.request("GET", "/healthz")
+
+
+@pytest.mark.parametrize(
+    "server",
+    ["http://a:99999", "http://a:b", "http://[::1", "http://me:secret@a", "https://a/?b=1", "ftp://a", "http:///a"],
+)
+def test_an_address_that_no_request_could_follow_is_refused(server: str):
+    with pytest.raises(ConfigurationError, match=r"a server is an address like 'https://a\.example'"):
+        Http(server)
 
 
 def test_threads_that_come_and_go_share_one_connection():

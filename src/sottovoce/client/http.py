@@ -6,8 +6,9 @@ import socket
 import time
 import weakref
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple, Protocol, TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 import msgspec
 
@@ -54,18 +55,16 @@ class Transport(Protocol):
 class Http:
     """HTTP with lasting connections, as many as are used at once. Redirects are not followed, cookies are not kept.
 
-    >>> Http("learn.example")
+    >>> Http("learn")
     Traceback (most recent call last):
         ...
-    sottovoce.protocol.errors.ConfigurationError: a server is an address like 'https://a.example', got 'learn.example'
+    sottovoce.protocol.errors.ConfigurationError: a server is an address like 'https://a.example' and nothing more, got 'learn'
     """
 
     def __init__(self, server: str, *, timeout: float = 10.0) -> None:
-        address = urlsplit(server)
-        if address.scheme not in ("http", "https") or not address.hostname:
-            raise ConfigurationError(f"a server is an address like 'https://a.example', got {server!r}")
+        address = _parts_of(server)
         self._kind = http.client.HTTPSConnection if address.scheme == "https" else http.client.HTTPConnection
-        self._host, self._port, self._timeout = address.hostname, address.port, timeout
+        self._host, self._port, self._timeout = address.hostname or "", address.port, timeout
         self._prefix = address.path.rstrip("/")
         self._idle: list[http.client.HTTPConnection] = []
         weakref.finalize(self, _close, self._idle)
@@ -115,6 +114,17 @@ class Http:
             connection.close()
             raise
         return Response(answer.status, {name.lower(): value for name, value in answer.getheaders()}, content)
+
+
+def _parts_of(server: str) -> SplitResult:
+    """Scheme, host, port and path; nothing else would reach the server."""
+    with suppress(ValueError):  # a port that is no number, half a bracket
+        address = urlsplit(server)
+        reachable = address.scheme in ("http", "https") and address.hostname and address.port != 0
+        if reachable and not (address.username or address.query or address.fragment):
+            return address
+    shown = server.rpartition("@")[2]  # no password
+    raise ConfigurationError(f"a server is an address like 'https://a.example' and nothing more, got {shown!r}")
 
 
 class _Answer(http.client.HTTPResponse):
