@@ -55,10 +55,10 @@ class Transport(Protocol):
 class Http:
     """HTTP with lasting connections, as many as are used at once. Redirects are not followed, cookies are not kept.
 
-    >>> Http("learn")
+    >>> Http("learn.example")
     Traceback (most recent call last):
         ...
-    sottovoce.protocol.errors.ConfigurationError: a server is an address like 'https://a.example' and nothing more, got 'learn'
+    sottovoce.protocol.errors.ConfigurationError: a server is an address like 'https://a.example', got 'learn.example'
     """
 
     def __init__(self, server: str, *, timeout: float = 10.0) -> None:
@@ -124,7 +124,7 @@ def _parts_of(server: str) -> SplitResult:
         if reachable and not (address.username or address.query or address.fragment):
             return address
     shown = server.rpartition("@")[2]  # no password
-    raise ConfigurationError(f"a server is an address like 'https://a.example' and nothing more, got {shown!r}")
+    raise ConfigurationError(f"a server is an address like 'https://a.example', got {shown!r}")
 
 
 class _Answer(http.client.HTTPResponse):
