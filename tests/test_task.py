@@ -14,7 +14,7 @@ from sottovoce import task
 from sottovoce.catalogue.algorithms import algorithms
 from sottovoce.catalogue.resolve import contract_of, mechanism_of
 from sottovoce.catalogue.task import Task, task_of
-from sottovoce.catalogue.task_file import Privacy, TaskFile
+from sottovoce.catalogue.task_file import Privacy, TaskFile, parsed
 from sottovoce.privacy.domains import domain_from
 from sottovoce.protocol.codec import from_text, to_text
 from sottovoce.protocol.contract import contract_from, digest_of
@@ -137,6 +137,12 @@ def test_a_wrong_number_is_refused_with_what_was_wanted(change: dict, says: str)
     with pytest.raises(ConfigurationError) as refused:
         example(**change)
     assert str(refused.value).startswith(says)
+
+
+def test_a_date_in_quotation_marks_is_told_how_it_is_written():
+    text = b'id = "a"\nlearner = "ucb"\nhorizon = 100\nexpires = "2099-01-01"'
+    with pytest.raises(ConfigurationError, match=r"task\.toml is not a task: a date is written without quotation"):
+        parsed(text, TaskFile, "a task", "task.toml")
 
 
 def test_features_for_a_learner_that_takes_none_are_refused():

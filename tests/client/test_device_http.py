@@ -2,13 +2,15 @@
 
 import socket
 import threading
-from contextlib import contextmanager
+import time
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from pretend import PERSON, Server, contextual
 
-from sottovoce.client import Device, Http
+from sottovoce.client import Device, Http, http
+from sottovoce.protocol.errors import ConfigurationError
 
 
 @contextmanager
@@ -96,3 +98,46 @@ def test_a_slow_server_is_given_up():
         transport = Http(f"http://127.0.0.1:{slow.getsockname()[1]}", timeout=0.05)
         with pytest.raises(TimeoutError):
             transport.request("GET", "/healthz")
+
+
+@pytest.mark.parametrize(
+    "server",
+    ["http://a:99999", "http://a:b", "http://[::1", "http://me:secret@a", "https://a/?b=1", "ftp://a", "http:///a"],
+)
+def test_an_address_that_no_request_could_follow_is_refused(server: str):
+    with pytest.raises(ConfigurationError, match=r"a server is an address like 'https://a\.example'"):
+        Http(server)
+
+
+def test_threads_that_come_and_go_share_one_connection():
+    with served(Server(contextual())) as (address, _, connections):
+        transport = Http(address)
+        for _ in range(20):
+            thread = threading.Thread(target=transport.request, args=("GET", "/v1/tasks/headline"))
+            thread.start()
+            thread.join()
+        assert len(connections) == 1
+        transport.close()
+
+
+@pytest.mark.parametrize("said", [b"HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n", b"HTTP/1.1 200 OK\r\nx-name: "])
+def test_an_answer_that_comes_byte_by_byte_is_given_up(said: bytes, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(http, "LONGEST_ANSWER", 0.3)
+    with socket.create_server(("127.0.0.1", 0)) as slow:
+        transport = Http(f"http://127.0.0.1:{slow.getsockname()[1]}", timeout=5)
+
+        def answer():
+            connection, _ = slow.accept()
+            with connection, suppress(OSError):
+                connection.sendall(said)
+                for _ in range(100):
+                    time.sleep(0.02)
+                    connection.sendall(b" ")
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        start = time.monotonic()
+        with pytest.raises(TimeoutError):
+            transport.request("GET", "/healthz")
+        assert time.monotonic() - start < 1.0
+        thread.join()

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from sottovoce.client.vault import Vault
+from sottovoce.protocol.errors import ConfigurationError
 
 OPENERS, ROUNDS = 4, 40
 
@@ -31,3 +32,23 @@ def test_several_may_open_a_new_file_at_the_same_moment(tmp_path: Path):
         for thread in threads:
             thread.join()
     assert len(opened) == OPENERS * ROUNDS
+
+
+@pytest.mark.parametrize("broken", ["half of it", "no database", "a folder"])
+def test_a_file_that_cannot_be_used_is_refused_and_not_replaced(broken: str, tmp_path: Path):
+    """A new one would know of nothing that was spent."""
+    Vault(tmp_path).close()
+    file = tmp_path / "device.sqlite"
+    content = file.read_bytes()
+    match broken:
+        case "half of it":
+            file.write_bytes(content[: len(content) // 2])
+        case "no database":
+            file.write_bytes(b"this is no database, and it is long enough to show it" * 20)
+        case _:
+            file.unlink()
+            file.mkdir()
+    before = file.stat().st_ino
+    with pytest.raises(ConfigurationError, match=r"cannot use the device's file.*it keeps what was spent: put"):
+        Vault(tmp_path)
+    assert file.stat().st_ino == before

@@ -1,5 +1,6 @@
 """Bodies that are not what the routes take, and the server against its own OpenAPI document."""
 
+import asyncio
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,6 +11,7 @@ from schemathesis.core.failures import FailureGroup
 from fuzzing import document_of, fuzz
 from malforming import JSON, MESSAGEPACK, send_malformed
 from serving import ARMS, MODEL, TOKEN, Server
+from sottovoce.server.web import routes
 
 
 @pytest.fixture(scope="module")
@@ -30,6 +32,14 @@ def test_the_server_keeps_to_its_openapi_document(server: Server):
     answered = fuzz(server, document_of(server), examples=6)
     assert {200, 400, 404, 409, 422} <= set(answered)
     assert max(answered) < 500
+
+
+def test_the_openapi_document_is_made_once(monkeypatch: pytest.MonkeyPatch):
+    """Anybody may ask for it, and to make it takes milliseconds."""
+    nobody: Any = None
+    first = asyncio.run(routes.openapi(nobody, nobody)).body
+    monkeypatch.setattr(routes, "document", lambda _: {})
+    assert asyncio.run(routes.openapi(nobody, nobody)).body == first
 
 
 def test_a_document_that_lies_is_caught(server: Server):

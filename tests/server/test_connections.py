@@ -1,6 +1,9 @@
 """Connections that want nothing, and requests that never end: they stop nobody, and do not last."""
 
 import contextlib
+import os
+import resource
+import shlex
 import socket
 import time
 from collections.abc import Iterator
@@ -8,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from serving import ARMS, Server
+from serving import ARMS, Server, children_of
+from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.protocol.wire import LARGEST_OFFERS
+from sottovoce.server.connections import room
 
 HEAD = b"POST /v1/tasks/arms/offers HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
 ASKED = b'{"commitments":["' + b"A" * 43 + b'"]}'
@@ -121,6 +126,28 @@ def test_a_client_that_reads_no_answer_is_cut_off(hurried: Server):
 def ask_without_end(connection: socket.socket) -> None:
     while True:
         connection.sendall(b"GET /openapi.json HTTP/1.1\r\nHost: a\r\n\r\n" * 100)
+
+
+def test_too_few_open_files_are_refused_before_anybody_is_served(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(resource, "getrlimit", lambda kind: (64, 64))
+    with pytest.raises(ConfigurationError, match="may have 64 files open, and a server needs 320; raise the limit"):
+        room()
+
+
+def test_a_server_whose_standard_files_are_closed_opens_nothing_in_their_place(tmp_path: Path):
+    """Else its learner would inherit a lock or a connection under their numbers, and write its log there."""
+    server = Server(tmp_path / "data")
+    said = shlex.join(server._command)
+    server._command = ["sh", "-c", f"exec {said} <&- >&- 2>&-"]
+    server.start().ready()
+    try:
+        for pid in (server.pid, *children_of(server.pid)):
+            files = [os.readlink(f"/proc/{pid}/fd/{number}") for number in range(3)]
+            assert not [file for file in files if str(tmp_path) in file], files
+        assert os.readlink(f"/proc/{server.pid}/fd/2") == os.devnull
+        assert server.stop() == 0
+    finally:
+        server.close()
 
 
 def test_one_address_cannot_have_all_connections(hurried: Server):

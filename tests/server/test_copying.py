@@ -167,8 +167,8 @@ def test_numbers_of_what_was_deleted_are_not_given_again_after_a_copy(kind: str,
         store.append([Journalled(1, bytes([n]) * 16, 5, 0, b"", b"") for n in range(9)])
         store.order(100)
         last, action = store.last(), store.record(Action(0, "", "", "", "", b"", 0, ""))
-        while store.forget(1, 6, last, 10):
-            pass
+        while seen := store.forget(1, day=6, after=0, seq=last, most=10):
+            assert seen.old
         store.thin(48, 48)
     copied(first, second)
     assert copied(second, third) == digest(first)
@@ -190,11 +190,11 @@ def test_reports_of_many_days_that_came_from_sqlite_are_forgotten_by_their_day(n
             store.append([Journalled(1, bytes([day, n]) * 8, day, 0, b"", b"") for n in range(3)])
     copied(first, second)
     with opened(second) as store:
-        assert store.forget(1, day=6, seq=store.last(), most=100) == 3
+        assert store.forget(1, day=6, after=0, seq=store.last(), most=100) == (store.last(), 3)
         assert [entry.report.day for entry in store.entries(0, 100)] == [6, 6, 6, 7, 7, 7]
         store.append([Journalled(1, b"today" * 3, 20_000, 0, b"", b"")])
         store.order(100)
-        assert store.forget(1, day=8, seq=store.last(), most=100) == 6
+        assert store.forget(1, day=8, after=0, seq=store.last(), most=100) == (0, 6)
         assert [entry.report.day for entry in store.entries(0, 100)] == [20_000]
 
 

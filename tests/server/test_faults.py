@@ -12,6 +12,7 @@ from test_store import report
 
 from loading import fill_under_load
 from serving import created
+from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.server.coordination import pipes
 from sottovoce.server.coordination.messages import News, Wish
 from sottovoce.server.coordination.pipes import WebProcess
@@ -51,6 +52,39 @@ def test_a_full_disk_and_a_busy_database_are_faults_and_an_error_of_ours_is_none
     store._journal.execute("DROP TABLE secrets")
     with pytest.raises(sqlite3.OperationalError, match="no such table"):
         store.secret("tickets")
+    store.close()
+
+
+def test_a_journal_that_was_moved_away_is_a_fault_until_it_is_back(tmp_path: Path):
+    """What would be written to it could not be found again."""
+    folder, away = tmp_path / "data", tmp_path / "away"
+    store = SqliteStore(folder)
+    store.append([report(1)])
+    (folder / "journal.sqlite").rename(away)
+    for write in (lambda: store.append([report(2)]), store.probe, store.tidy):
+        with pytest.raises(StoreFault, match="not the file that was opened; put that one back"):
+            write()
+    with pytest.raises(ConfigurationError, match="cannot use"):
+        store.clone()
+    with pytest.raises(ConfigurationError, match="cannot use"):
+        open_store(folder, make=False)
+    assert not (folder / "journal.sqlite").exists()
+    away.rename(folder / "journal.sqlite")
+    store.probe()
+    assert store.append([report(1), report(2)]) == [False, True]
+    store.close()
+
+
+def test_a_damaged_file_is_a_fault(tmp_path: Path):
+    store = SqliteStore(tmp_path)
+    store.append([report(n) for n in range(1000)])
+    store.tidy()
+    size = (tmp_path / "journal.sqlite").stat().st_size
+    with (tmp_path / "journal.sqlite").open("r+b") as file:
+        file.seek(4096)
+        file.write(b"\xff" * (size - 4096))
+    with pytest.raises(StoreFault, match="SQLITE_CORRUPT"):
+        SqliteStore(tmp_path).append([report(n) for n in range(1000, 2000)])
     store.close()
 
 

@@ -222,7 +222,7 @@ def test_reports_are_forgotten_after_a_base_and_nothing_learned_is_lost(tmp_path
     news = learning.bases([row.number])[0]
     assert (news.base, news.learned, news.seq) == (True, 90, 90)
     store.append(new)
-    assert store.forget(row.number, 9, news.seq, 1000) == 90
+    assert store.forget(row.number, 9, 0, news.seq, 1000) == (news.seq, 90)
     killed = Folds(store)  # the other one never gets to save anything more
     for one in (learning, killed):
         assert one.catch_up()[-1].learned == 120

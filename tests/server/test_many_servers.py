@@ -167,10 +167,10 @@ def test_a_day_is_a_partition_and_is_dropped_as_a_whole(store: PostgresStore):
         store.append([report(10 * day + n, day) for n in range(4)])
         store.order(100)
     assert store._days(100) == [5, 6, 7]
-    assert store.forget(1, day=7, seq=store.last(), most=1) == 4  # the whole day, however few were asked for
+    assert store.forget(1, day=7, after=0, seq=store.last(), most=1) == (0, 4)  # the day, however few were asked for
     assert store._days(100) == [6, 7]
-    assert store.forget(1, day=7, seq=store.last(), most=1) == 4
-    assert store.forget(1, day=7, seq=store.last(), most=1) == 0
+    assert store.forget(1, day=7, after=0, seq=store.last(), most=1) == (0, 4)
+    assert store.forget(1, day=7, after=0, seq=store.last(), most=4) == (store.last(), 0)
     assert ids(store) == [70, 71, 72, 73]
 
 

@@ -19,6 +19,24 @@ def grow_old(folder: Path) -> None:
         journal.execute("UPDATE journal SET day = day - 40")
 
 
+def test_a_clock_that_ran_ahead_for_a_while_keeps_no_old_report(tmp_path: Path):
+    """The first report says that it came in 40 days; the others are forgotten all the same."""
+    server = Server(tmp_path / "data").start()
+    try:
+        contract = server.create(ARMS | {"retention": "30d"})
+        server.report("arms", *(ticket_report(contract, ticket) for ticket in server.tickets("arms", 10)))
+        server.caught_up("arms")
+        assert server.stop() == 0
+        grow_old(server.folder)
+        with contextlib.closing(sqlite3.connect(server.folder / "journal.sqlite", isolation_level=None)) as journal:
+            journal.execute("UPDATE journal SET day = day + 80 WHERE seq = (SELECT min(seq) FROM journal)")
+        server.start()
+        until(lambda: kept(server.folder) == 1)
+        assert server.stop() == 0
+    finally:
+        server.close()
+
+
 def test_old_reports_are_forgotten_by_a_server_that_starts_and_nothing_learned_is_lost(tmp_path: Path):
     server = Server(tmp_path / "data").start()
     try:

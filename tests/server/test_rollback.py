@@ -238,7 +238,7 @@ def test_whatever_happens_in_whatever_order_replay_gives_the_live_state(store: S
                 learning.finish()
             case "base" if chance.random() < 0.3:
                 learning.grant([Wish(row.number)])
-                store.forget(row.number, day=1, seq=store.last(row.number), most=10**6)
+                store.forget(row.number, day=1, after=0, seq=store.last(row.number), most=10**6)
                 first = learned
         if chance.random() < 0.5:
             learning = Folds(store)  # as after a kill: from what was kept
@@ -255,7 +255,7 @@ def test_snapshots_before_a_base_are_gone_and_those_after_it_go_back_without_wha
     learning.grant([Wish(row.number)])
     assert [(one.learned, one.base) for one in store.snapshots(row.number)] == [(60, True)]
     grown(store, row, learning, range(60, 120, 20))
-    store.forget(row.number, day=1, seq=60, most=1000)
+    store.forget(row.number, day=1, after=0, seq=60, most=1000)
     assert answered(learning, row, 59).left_out == 0
     assert answered(learning, row, 85).learned == 85
     assert kept_counts(store, row) == [60, 80, 85]

@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import contextlib
+import gzip
 import hashlib
 import json
 from pathlib import Path
@@ -12,8 +13,10 @@ import pytest
 
 from serving import ARMS, MODEL, TOKEN, Caller, Held, Server, committing, model_report, new_nonces, ticket_report
 from sottovoce.protocol.codec import from_text, to_text
+from sottovoce.protocol.contract import DAY
 from sottovoce.protocol.permits import commitment_of
 from sottovoce.protocol.wire import LARGEST_BATCH, LARGEST_BODY, LARGEST_OFFERS
+from sottovoce.server.web.balance import Balance
 
 ADMIN = [
     ("GET", "/v1/tasks"),
@@ -93,6 +96,15 @@ def test_limits_of_size(live):
     with contextlib.suppress(ConnectionError):  # answered before all of it was sent
         problem(server.call("POST", reports, full * 20), 413, "too-large")
     assert server.call("POST", reports, full).status == 200
+
+
+def test_what_is_wrong_with_a_body_is_said_in_words(live):
+    asked = json.dumps({"commitments": ["A" * 43]}).encode()
+    path, zipped = "/v1/tasks/arms/offers", {"content-encoding": "gzip"}
+    answer = live.server.call("POST", path, gzip.compress(asked), headers=zipped)
+    assert "without content-encoding" in problem(answer, 415, "unsupported-type")["detail"]
+    answer = live.server.call("POST", path, {"commitments": ["=" * 43]})
+    assert problem(answer, 400, "bad-request")["detail"] == "a commitment must be base64url without padding"
 
 
 def test_without_a_token_nobody_manages_tasks(tmp_path: Path):
@@ -262,6 +274,16 @@ def test_a_client_that_throws_tickets_away_is_counted_until_it_reports_again(liv
     server.report("choosy", *(ticket_report(contract, ticket) for ticket in tickets[:100]))
     assert server.summary("choosy")["discarding"] == 0
     assert server.summary("arms")["discarding"] == 0
+
+
+def test_a_clock_that_is_set_back_by_years_counts_on():
+    clock = iter([56 * 365 * DAY, 0, 0])
+    balance = Balance("arms", clock=lambda: next(clock))
+    balance.given("a", 400)
+    balance.given("a", 400)
+    assert balance.discarding == 1
+    balance.sent("a", 800)
+    assert balance.discarding == 0
 
 
 def test_one_strange_field_refuses_the_whole_batch_and_keeps_nothing(live):

@@ -56,6 +56,14 @@ def places(store: Store) -> list[int]:
     return [entry.seq for entry in store.entries(0, 100_000)]
 
 
+def forgotten(store: Store, day: int, most: int, task: int = 1) -> int:
+    """How many reports before this day were deleted, a few at a time."""
+    place, gone = 0, 0
+    while seen := store.forget(task, day, place, store.last(), most):
+        place, gone = seen.last, gone + seen.old
+    return gone
+
+
 # --- any store -------------------------------------------------------------------------------------------------------
 
 
@@ -154,8 +162,8 @@ def test_what_is_forgotten_is_gone_but_counted(store: Store):
     store.append([report(0, day=9, gate=WARM), report(1, day=9), report(2, day=10), report(3, day=9)])
     *_, third, fourth = places(store)
     assert store.count(row.number) == (3, 1)
-    assert store.oldest(row.number) == 9
-    assert store.forget(row.number, day=10, seq=third, most=10) == 2  # the last one is beyond the base
+    assert store.walk(row.number, day=10, after=0, most=10) == (fourth, 3)
+    assert store.forget(row.number, day=10, after=0, seq=third, most=10) == (third, 2)  # the last is beyond the base
     assert ids(store) == [2, 3]
     assert store.count(row.number) == (3, 1)
     store.append([report(4, day=11)])
@@ -168,7 +176,7 @@ def test_a_forgotten_report_is_known_until_its_id_is_forgotten_too(store: Store)
     old, new = [report(n, day=9) for n in range(5)], [report(n, day=10) for n in range(5, 8)]
     store.append([*old, *new])
     last_place = places(store)[-1]
-    assert store.forget(1, day=10, seq=last_place, most=10) == 5
+    assert store.forget(1, day=10, after=0, seq=last_place, most=10) == (last_place, 5)
     assert store.append([*old, *new]) == [False] * 8
     looked, last = 0, b""
     while (last := store.forget_ids(1, day=10, after=last, most=3)) is not None:
@@ -181,8 +189,8 @@ def test_a_forgotten_report_is_known_until_its_id_is_forgotten_too(store: Store)
 def test_a_place_is_not_used_again_even_when_the_newest_report_is_forgotten(store: Store):
     store.append([report(1), report(2), report(3, task=2)])
     first, second, third = places(store)
-    assert [store.forget(1, day=1, seq=second, most=1) for _ in range(3)] == [1, 1, 0]
-    assert store.forget(2, day=1, seq=third, most=1) == 1
+    assert [store.forget(1, day=1, after=0, seq=second, most=1) for _ in range(3)] == [(first, 1), (second, 1), None]
+    assert forgotten(store, day=1, most=1, task=2) == 1
     store.append([report(4)])
     assert places(store)[0] > third
     assert first < second < third
@@ -194,14 +202,25 @@ def test_many_days_are_forgotten_one_after_the_other_and_others_keep_theirs(stor
         if day == 7:
             store.append([report(1000, task=2, day=day)])
         store.order(100)
-    last, gone = store.last(), 0
-    while some := store.forget(1, day=9, seq=last, most=2):
-        gone += some
-    assert gone == 12
+    assert forgotten(store, day=9, most=2) == 12
     assert ids(store) == [1000, 90, 91, 92]
-    assert (store.oldest(1), store.oldest(2)) == (9, 7)
-    assert store.forget(2, day=8, seq=last, most=2) == 1
+    assert forgotten(store, day=8, most=2, task=2) == 1
     assert ids(store) == [90, 91, 92]
+
+
+def test_a_report_from_a_time_when_the_clock_ran_ahead_keeps_no_other(store: Store):
+    """And no step looks at more reports than it was told to, however many are kept."""
+    for day in (99, 5, 6, 7, 8):
+        store.append([report(10 * day + n, day=day) for n in range(2)])
+        store.order(100)
+    place, seen = 0, []
+    while found := store.walk(1, day=7, after=place, most=3):
+        place = found.last
+        seen.append(found.old)
+    assert seen == [1, 3, 0, 0]
+    assert store.walk(2, day=7, after=0, most=3) is None
+    assert forgotten(store, day=7, most=3) == 4
+    assert ids(store) == [990, 991, 70, 71, 80, 81]
 
 
 def test_tasks_secrets_and_snapshots_survive(store: Store):
@@ -354,7 +373,7 @@ def test_rolling_back_is_all_or_nothing_and_a_later_gap_covers_those_that_begin_
 
 def test_a_folder_that_cannot_be_used_is_refused_in_words(tmp_path: Path):
     (tmp_path / "journal.sqlite").write_bytes(b"this is no database, and it is long enough to show it" * 20)
-    with pytest.raises(ConfigurationError, match=r"cannot use .*journal\.sqlite"):
+    with pytest.raises(ConfigurationError, match=r"cannot use .*journal\.sqlite: file is not a database; put a backup"):
         open_store(tmp_path)
 
 
@@ -383,6 +402,12 @@ def test_two_servers_do_not_share_a_folder(tmp_path: Path):
     with only_one("server", tmp_path, wait=False), pytest.raises(ConfigurationError, match="another server uses"):
         only_one("server", tmp_path, wait=False)
     only_one("server", tmp_path, wait=False).close()
+
+
+def test_a_folder_that_nobody_may_write_to_is_refused_in_words(tmp_path: Path):
+    (tmp_path / "file").touch()
+    with pytest.raises(ConfigurationError, match=r"cannot write to .*let this user write there, or choose"):
+        only_one("server", tmp_path / "file" / "data", wait=False)
 
 
 def test_a_long_log_of_the_embedded_store_starts_anew_while_reports_come(

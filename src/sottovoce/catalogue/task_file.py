@@ -34,6 +34,8 @@ LEAST_BATCH = 2
 LARGEST_TUNING = 1e9
 UNKNOWN = re.compile(r"unknown field `(?P<field>[^`]*)`(?: - at `\$(?P<path>[.\w]*)`)?$")
 """What msgspec says of a field that is not declared, and where."""
+QUOTED_DATE = "Expected `date`, got `str`"
+"""What it says of a date in quotation marks."""
 ORIGIN = re.compile(r"https?://[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?(:[1-9][0-9]{0,4})?")
 """As a browser writes it: no path, no capital letters."""
 RESERVED = {"learner", "preset", "arms", "dimension", "rounds", "epsilon", "delta", "region", "drift"}
@@ -150,7 +152,8 @@ def parsed(text: bytes, kind: type[Kind], name: str, path: str) -> Kind:
         if (found := UNKNOWN.search(str(error))) and (fields := _fields(kind, found["path"] or "")):
             place = f" in [{found['path'].strip('.')}]" if found["path"] else ""
             raise UnknownName(f"field of {path}{place}", found["field"], fields) from error
-        raise ConfigurationError(f"{path} is not {name}: {error}") from error
+        told = str(error).replace(QUOTED_DATE, "a date is written without quotation marks, as 2026-12-31")
+        raise ConfigurationError(f"{path} is not {name}: {told}") from error
 
 
 def _fields(kind: Any, path: str) -> list[str]:

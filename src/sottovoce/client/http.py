@@ -1,11 +1,14 @@
 """How a device reaches its server: one request, one answer. Nothing about the person is in a header."""
 
 import http.client
-import threading
+import io
+import socket
+import time
 import weakref
 from collections.abc import Mapping
-from typing import NamedTuple, Protocol, TypeVar
-from urllib.parse import urlsplit
+from contextlib import suppress
+from typing import Any, NamedTuple, Protocol, TypeVar
+from urllib.parse import SplitResult, urlsplit
 
 import msgspec
 
@@ -13,7 +16,8 @@ from sottovoce.protocol.errors import ConfigurationError, WireError
 
 LARGEST_ANSWER = 2**25
 """Bytes that a device reads of one answer."""
-
+LONGEST_ANSWER = 60.0
+"""Seconds that a whole answer may take, however little of it comes at once: a megabyte at 0.14 Mbit/s."""
 
 Headers = Mapping[str, str] | None
 Kind = TypeVar("Kind")
@@ -49,7 +53,7 @@ class Transport(Protocol):
 
 
 class Http:
-    """HTTP with one lasting connection per thread. Redirects are not followed, cookies are not kept.
+    """HTTP with lasting connections, as many as are used at once. Redirects are not followed, cookies are not kept.
 
     >>> Http("learn.example")
     Traceback (most recent call last):
@@ -58,38 +62,45 @@ class Http:
     """
 
     def __init__(self, server: str, *, timeout: float = 10.0) -> None:
-        address = urlsplit(server)
-        if address.scheme not in ("http", "https") or not address.hostname:
-            raise ConfigurationError(f"a server is an address like 'https://a.example', got {server!r}")
-        kind = http.client.HTTPSConnection if address.scheme == "https" else http.client.HTTPConnection
-        self._open = lambda: kind(address.hostname or "", address.port, timeout=timeout)
+        address = _parts_of(server)
+        self._kind = http.client.HTTPSConnection if address.scheme == "https" else http.client.HTTPConnection
+        self._host, self._port, self._timeout = address.hostname or "", address.port, timeout
         self._prefix = address.path.rstrip("/")
-        self._local = threading.local()
-        self._connections: list[http.client.HTTPConnection] = []
-        weakref.finalize(self, _close, self._connections)
+        self._idle: list[http.client.HTTPConnection] = []
+        weakref.finalize(self, _close, self._idle)
 
     def request(self, method: str, path: str, body: bytes | None = None, headers: Headers = None) -> Response:
         """One request; a lasting connection that the server has closed meanwhile is opened again, once."""
-        lasting: http.client.HTTPConnection | None = getattr(self._local, "connection", None)
-        if lasting is None:
-            lasting = self._local.connection = self._open()
-            self._connections.append(lasting)
-            return self._once(lasting, method, path, body, headers)
         try:
-            return self._once(lasting, method, path, body, headers)
+            connection, lasting = self._idle.pop(), True
+        except IndexError:
+            connection, lasting = self._opened(), False
+        try:
+            answer = self._once(connection, method, path, body, headers)
         except TimeoutError:
             raise
         except OSError:
-            return self._once(lasting, method, path, body, headers)
+            if not lasting:
+                raise
+            answer = self._once(connection, method, path, body, headers)
+        self._idle.append(connection)
+        return answer
 
     def close(self) -> None:
-        """Close the connections of all threads; the next request opens one again."""
-        _close(self._connections)
+        """Close the connections that nobody uses; the next request opens one again."""
+        _close(self._idle)
+
+    def _opened(self) -> http.client.HTTPConnection:
+        connection = self._kind(self._host, self._port, timeout=self._timeout)
+        connection.response_class = _Answer
+        return connection
 
     def _once(
         self, connection: http.client.HTTPConnection, method: str, path: str, body: bytes | None, headers: Headers
     ) -> Response:
         kind = {} if body is None else {"Content-Type": "application/json"}
+        if connection.sock is not None:
+            connection.sock.settimeout(self._timeout)
         try:
             connection.request(method, self._prefix + path, body, {**kind, **(headers or {})})
             answer = connection.getresponse()
@@ -103,6 +114,48 @@ class Http:
             connection.close()
             raise
         return Response(answer.status, {name.lower(): value for name, value in answer.getheaders()}, content)
+
+
+def _parts_of(server: str) -> SplitResult:
+    """Scheme, host, port and path; nothing else would reach the server."""
+    with suppress(ValueError):  # a port that is no number, half a bracket
+        address = urlsplit(server)
+        reachable = address.scheme in ("http", "https") and address.hostname and address.port != 0
+        if reachable and not (address.username or address.query or address.fragment):
+            return address
+    shown = server.rpartition("@")[2]  # no password
+    raise ConfigurationError(f"a server is an address like 'https://a.example', got {shown!r}")
+
+
+class _Answer(http.client.HTTPResponse):
+    """An answer that must be whole in time: the timeout of a socket holds for each piece alone."""
+
+    def __init__(self, sock: socket.socket, *arguments: Any, **named: Any) -> None:
+        super().__init__(sock, *arguments, **named)
+        self.fp.close()
+        self.fp = io.BufferedReader(_InTime(sock))
+
+
+class _InTime(io.RawIOBase):
+    """What a socket says until it has taken too long."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self._socket, self._file = sock, sock.makefile("rb", buffering=0)
+        self._wait, self._end = sock.gettimeout() or LONGEST_ANSWER, time.monotonic() + LONGEST_ANSWER
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        left = self._end - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("the answer takes too long")
+        self._socket.settimeout(min(left, self._wait))
+        return self._file.readinto(buffer)
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
 
 
 def _close(connections: list[http.client.HTTPConnection]) -> None:

@@ -37,6 +37,15 @@ class Vault:
         self.lock = threading.RLock()
         self.id = 0
         """The number of the task that was joined; 0 before."""
+        try:
+            self._open(folder)
+        except (sqlite3.DatabaseError, OSError) as error:
+            advice = "it keeps what was spent: put a backup in its place, or begin anew in another folder"
+            raise ConfigurationError(f"cannot use the device's file in {folder}: {error}; {advice}") from error
+
+    # --- the file ----------------------------------------------------------------------------------------------------
+
+    def _open(self, folder: Path | None) -> None:
         self._db = sqlite3.connect(_file(folder), isolation_level=None, check_same_thread=False, timeout=BUSY_SECONDS)
         _log_ahead(self._db)
         self._db.execute("PRAGMA secure_delete = ON")
@@ -49,8 +58,6 @@ class Vault:
                 raise ConfigurationError(f"{folder} was written by {writer} ({formats}); use another folder")
             for statement in [] if found else [*SCHEMA.split(";")[:-1], f"PRAGMA user_version = {FORMAT}"]:
                 self._db.execute(statement)
-
-    # --- the file ----------------------------------------------------------------------------------------------------
 
     @contextmanager
     def transaction(self, *, flush: bool = False) -> Iterator[None]:

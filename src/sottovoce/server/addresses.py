@@ -1,4 +1,4 @@
-"""Whom a limit counts: a client's address. Addresses are held in memory only, and never logged."""
+"""Addresses: whom a limit counts, and where a server is. Those of clients are held in memory only, and never logged."""
 
 import contextlib
 import ipaddress
@@ -32,3 +32,12 @@ def client_of(peer: str, forwarded: str, proxies: int) -> str:
         with contextlib.suppress(IndexError, ValueError):
             return group_of(str(ipaddress.ip_address(given[-proxies].strip())))
     return group_of(peer) if peer else ""
+
+
+def url_of(host: str, port: int) -> str:
+    """Where a server can be reached.
+
+    >>> url_of("127.0.0.1", 8080), url_of("::1", 8080)
+    ('http://127.0.0.1:8080', 'http://[::1]:8080')
+    """
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

@@ -14,6 +14,7 @@ import socket
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 
+from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.server.addresses import group_of
 
 HEADER_SECONDS = 10
@@ -22,6 +23,8 @@ LARGEST_HEADER = 2**16
 """Bytes."""
 LARGEST_NUMBER = 16_384
 """Connections at once; more wait until one ends."""
+LEAST_NUMBER = 64
+"""With fewer, some who say nothing would keep out everybody else."""
 LARGEST_SHARE = 512
 """Connections of one address: enough for thousands of devices behind it, because each connects for seconds only."""
 RESERVED = 256
@@ -39,8 +42,13 @@ Known = dict[str, tuple[str, int]]
 def room() -> int:
     """How many connections this process can have, once its limit of open files is as high as it may be."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < RESERVED + LEAST_NUMBER:
+        raise ConfigurationError(
+            f"this process may have {hard} files open, and a server needs {RESERVED + LEAST_NUMBER}; raise the limit, "
+            "with `ulimit -n` or LimitNOFILE of systemd"
+        )
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    return LARGEST_NUMBER if hard == resource.RLIM_INFINITY else max(min(LARGEST_NUMBER, hard - RESERVED), 1)
+    return LARGEST_NUMBER if hard == resource.RLIM_INFINITY else min(LARGEST_NUMBER, hard - RESERVED)
 
 
 @contextlib.asynccontextmanager

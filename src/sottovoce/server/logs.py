@@ -2,6 +2,7 @@
 
 import datetime
 import logging
+import os
 import sys
 import traceback
 from typing import Any
@@ -9,6 +10,8 @@ from typing import Any
 import msgspec
 
 LOG = logging.getLogger("sottovoce.server")
+STDERR = 2
+"""The last number of the three standard files."""
 
 
 class JsonLines(logging.Formatter):
@@ -36,7 +39,14 @@ def log(event: str, level: int = logging.INFO, *, failure: bool = False, **field
 
 
 def to_stderr(name: str = LOG.name, level: int = logging.INFO) -> None:
-    """Write what this logger says, from this level on."""
+    """Write what this logger says, from this level on.
+
+    First, because whoever starts the process may have closed the standard files: what is opened next would get their
+    numbers, and child processes, which inherit these, would write into it.
+    """
+    while (null := os.open(os.devnull, os.O_RDWR)) <= STDERR:
+        os.set_inheritable(null, True)
+    os.close(null)
     handler, logger = logging.StreamHandler(sys.stderr), logging.getLogger(name)
     handler.setFormatter(JsonLines())
     logger.handlers[:], logger.propagate = [handler], False

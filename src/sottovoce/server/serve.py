@@ -12,6 +12,7 @@ from pathlib import Path
 
 import uvloop
 
+from sottovoce.server.addresses import url_of
 from sottovoce.server.admins import Admins
 from sottovoce.server.connections import room
 from sottovoce.server.coordination import learner_of
@@ -57,7 +58,7 @@ async def _serve(
         asyncio.get_running_loop().add_reader(parent.sentinel, stop.set)
     store = open_store(address)
     async with Hub(store, learner_of(store, address, folder), tracing=tracing) as hub:
-        log("listening", address=f"http://{host}:{port}", data=str(folder), tasks=len(hub.tasks), connections=most)
+        log("listening", address=url_of(host, port), data=str(folder), tasks=len(hub.tasks), connections=most)
         if admins.none:
             log("no admin token: tasks cannot be managed; set SOTTOVOCE_ADMIN_TOKEN or --tokens", logging.WARNING)
         gc.freeze()  # what was made for the start stays, and is not looked at again

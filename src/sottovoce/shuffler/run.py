@@ -9,6 +9,7 @@ import uvloop
 
 from sottovoce.client.http import Http
 from sottovoce.protocol.errors import WireError
+from sottovoce.server.addresses import url_of
 from sottovoce.server.connections import room
 from sottovoce.server.coordination.pipes import only_one
 from sottovoce.server.listening import listen, told_to_stop
@@ -50,7 +51,7 @@ async def _run(
     async with Shuffler(Journal(folder), upstream, tasks, batch) as shuffler:
         joining = asyncio.create_task(_join(shuffler, tasks))
         joining.add_done_callback(lambda _: stop.set() if _failed(joining) else None)
-        log("listening", address=f"http://{host}:{port}", data=str(folder), tasks=list(tasks))
+        log("listening", address=url_of(host, port), data=str(folder), tasks=list(tasks))
         await listen(Application(shuffler, rate, proxies), host, port, most=most, proxies=proxies, stop=stop)
         log("stopping")
         joining.cancel()

@@ -156,8 +156,12 @@ class WebProcess:
 
 def only_one(role: str, folder: Path, *, wait: bool) -> IO[str]:
     """The lock of the one process with this role. It ends with its process, however that ends."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    lock = open(folder / f"{role}.lock", "w")  # noqa: SIM115 (the caller's context closes it)
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        lock = open(folder / f"{role}.lock", "w")  # noqa: SIM115 (the caller's context closes it)
+    except OSError as error:
+        detail = f"{error.strerror}; let this user write there, or choose another --data"
+        raise ConfigurationError(f"cannot write to {folder}: {detail}") from error
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
     except OSError as error:

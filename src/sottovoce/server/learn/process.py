@@ -12,6 +12,7 @@ import sys
 import time
 from pathlib import Path
 
+from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.server.coordination import web_side_of
 from sottovoce.server.coordination.messages import News, WebSide, Wish
 from sottovoce.server.coordination.pipes import ADDRESS, WebProcess, only_one
@@ -41,7 +42,7 @@ def main(folder: Path) -> None:
     with contextlib.ExitStack() as end:
         if not is_shared(address):  # an older one may not have noticed yet that its server is gone
             end.enter_context(only_one("learner", folder, wait=True))
-        store = end.enter_context(contextlib.closing(open_store(address)))
+        store = end.enter_context(contextlib.closing(open_store(address, make=False)))
         web = web_side_of(store, own)
         rehearsal = Rehearsal(store, folder)
         tracing = end.enter_context(contextlib.closing(tracing_of(os.environ.get(VARIABLE))))
@@ -118,4 +119,8 @@ def learn(store: Store, folder: Path, web: WebSide, wanted: list[Wish] | None, t
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    try:
+        main(Path(sys.argv[1]))
+    except ConfigurationError as error:  # its files may have been moved away
+        log("cannot learn", logging.ERROR, error=str(error))
+        sys.exit(1)

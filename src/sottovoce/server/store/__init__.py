@@ -30,14 +30,14 @@ def is_shared(address: str | Path) -> bool:
     return os.fspath(address).startswith(SHARED)
 
 
-def open_store(address: str | Path) -> Store:
-    """The store at this address; made if there is nothing."""
+def open_store(address: str | Path, *, make: bool = True) -> Store:
+    """The store at this address; made if there is nothing, for an embedded one only if it may be."""
     if is_shared(address):
         _need_driver()
         from sottovoce.server.store.postgres.store import PostgresStore
 
         return PostgresStore(str(address))
-    return SqliteStore(folder_of(address))
+    return SqliteStore(folder_of(address), make=make)
 
 
 def parts_of(address: str | Path) -> list[Part]:

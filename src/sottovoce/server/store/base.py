@@ -199,6 +199,15 @@ class Unread(NamedTuple):
     """The kind of error."""
 
 
+class Walked(NamedTuple):
+    """Some reports of one task that were looked at, in their order."""
+
+    last: int
+    """The place of the last of them."""
+    old: int
+    """How many were older than is kept."""
+
+
 class Store(Protocol):
     """What the server needs of a database. Its methods wait for the disk: `StoreThread` calls them beside serving.
 
@@ -225,8 +234,9 @@ class Store(Protocol):
     # Before the hour `hourly`, which begins a day, keep days instead of hours; before the hour `first` keep nothing, no
     # action either.
     def thin(self, hourly: int, first: int) -> None: ...
-    # Delete at most so many reports before this day, up to seq; their ids stay, so that none of them comes twice.
-    def forget(self, task: int, day: int, seq: int, most: int) -> int: ...
+    # Of the next reports after this place, up to seq, delete those before this day; None if there is no next one. Where
+    # it is quick, more than `most`. Their ids stay, so that none of them comes twice.
+    def forget(self, task: int, day: int, after: int, seq: int, most: int) -> Walked | None: ...
     # Of the next ids after this one, delete those before this day; the last one looked at, None if there is none.
     def forget_ids(self, task: int, day: int, after: bytes, most: int) -> bytes | None: ...
     def record(self, action: Action) -> int: ...  # durable; its number, larger than all before
@@ -258,7 +268,9 @@ class Store(Protocol):
     def history(self, task: int) -> list[Tally]: ...  # in order
     # The newest first; of one task, unless its id is empty; before this number, unless it is 0.
     def actions(self, task: str, before: int, most: int) -> list[Action]: ...
-    def oldest(self, task: int) -> int | None: ...  # the day of the oldest report kept
+    # The next reports after this place, and how many of them are before this day; None if there is no next one. They
+    # need not lie in the order of their days: the clock of a server may have been wrong.
+    def walk(self, task: int, day: int, after: int, most: int) -> Walked | None: ...
     def entries(
         self, after: int, most: int, task: int | None = None
     ) -> list[Entry]: ...  # in order; of all tasks or one

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from sottovoce.protocol.errors import ConfigurationError
+from sottovoce.server.store.base import StoreFault
 from sottovoce.server.store.migrations import Format, Migration, check_known, check_usable, missing, newest
 
 BUSY_SECONDS = 2.0
@@ -15,20 +16,23 @@ STATEMENTS = 256
 """Prepared statements that a connection keeps."""
 
 PASSING = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED,
-           sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PROTOCOL}  # fmt: skip
+           sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PROTOCOL, sqlite3.SQLITE_CORRUPT,
+           sqlite3.SQLITE_NOTADB}  # fmt: skip
 """What SQLite says where the fault is of the disk, or of somebody else who uses the file."""
 
 
-def passing(error: sqlite3.OperationalError) -> str:
+def passing(error: sqlite3.DatabaseError) -> str:
     """What to say where the fault is not of whoever asked; else nothing."""
-    return f"{error} ({error.sqlite_errorname})" if error.sqlite_errorcode & 0xFF in PASSING else ""
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)  # Python's own errors have none
+    return f"{error} ({error.sqlite_errorname})" if code & 0xFF in PASSING else ""
 
 
-def open_file(path: Path, migrations: Sequence[Migration], *, durable: bool) -> sqlite3.Connection:
-    """A file of this version, made if there is none. Any other is refused by name."""
+def open_file(path: Path, migrations: Sequence[Migration], *, durable: bool, make: bool = True) -> sqlite3.Connection:
+    """A file of this version, made if there is none and it may be. Any other is refused by name."""
     try:
         with contextlib.suppress(FileExistsError):
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o600))  # its owner's alone; SQLite's other files follow it
+            if make:  # its owner's alone; SQLite's other files follow it
+                os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o600))
         connection = open_existing(path)
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
@@ -39,13 +43,33 @@ def open_file(path: Path, migrations: Sequence[Migration], *, durable: bool) -> 
                 if _is_empty(connection):  # still: another process may just have made it
                     _apply(connection, migrations, newest(migrations))
     except (OSError, sqlite3.Error) as error:
-        raise ConfigurationError(f"cannot use {path}: {error}") from error
+        advice = "put a backup of the folder in its place, or choose another --data"
+        raise ConfigurationError(f"cannot use {path}: {error}; {advice}") from error
     try:
         check_usable(str(path), format_of(connection), migrations, str(path.parent))
     except ConfigurationError:
         connection.close()
         raise
     return connection
+
+
+class Place:
+    """A file that is open. What is written to it after it was moved or deleted ends with this process."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._found = path, _identity(path)
+
+    def check(self) -> None:
+        """A fault unless it is still where it was."""
+        if _identity(self._path) != self._found:
+            raise StoreFault(f"{self._path} is not the file that was opened; put that one back, or restart the server")
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    with contextlib.suppress(OSError):
+        found = path.stat()
+        return found.st_dev, found.st_ino
+    return None
 
 
 def migrate_file(path: Path, migrations: Sequence[Migration]) -> None:

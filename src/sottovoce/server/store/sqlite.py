@@ -28,10 +28,12 @@ from sottovoce.server.store.base import (
     Tally,
     TaskRow,
     Unread,
+    Walked,
 )
 from sottovoce.server.store.faults import telling_faults
 from sottovoce.server.store.files import (
     BUSY_SECONDS,
+    Place,
     format_of,
     open_file,
     passing,
@@ -63,21 +65,23 @@ READ = 4096
 """Entries of one task read at once."""
 
 
-@telling_faults(sqlite3.OperationalError, passing)
+@telling_faults(sqlite3.DatabaseError, passing)
 class SqliteStore:
     """A `Store` in a folder."""
 
     shared = False
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, make: bool = True) -> None:
         self._folder, self._hour = folder, -1
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._journal, self._learned = (
-            open_file(folder / name, migrations, durable=name == JOURNAL_FILE) for name, migrations in FILES.items()
+            open_file(folder / name, migrations, durable=name == JOURNAL_FILE, make=make)
+            for name, migrations in FILES.items()
         )
+        self._place = Place(folder / JOURNAL_FILE)
 
     def clone(self) -> "SqliteStore":
-        return SqliteStore(self._folder)
+        return SqliteStore(self._folder, make=False)
 
     def close(self) -> None:
         self._journal.close()
@@ -105,6 +109,7 @@ class SqliteStore:
         self._journal.execute("UPDATE tasks SET prediction = ? WHERE number = ?", (prediction, number))
 
     def append(self, reports: Sequence[Journalled], hour: int = 0) -> list[bool]:
+        self._place.check()
         if hour != self._hour:
             self._journal.execute("UPDATE clock SET hour = ?", (hour,))
             self._hour = hour
@@ -152,6 +157,7 @@ class SqliteStore:
 
         For that nobody may write while what is left is moved and synced. So nearly all is moved and synced before.
         """
+        self._place.check()
         _, pages, _ = self._checkpoint("PASSIVE")
         if pages > LONGEST_LOG:
             for _ in range(2):
@@ -165,9 +171,14 @@ class SqliteStore:
         """Was somebody in the way, pages of the log, and how many of them have been moved."""
         return self._journal.execute(f"PRAGMA wal_checkpoint({mode})").fetchone()
 
-    def forget(self, task: int, day: int, seq: int, most: int) -> int:
-        old = "SELECT seq FROM journal WHERE task = ? AND seq <= ? AND day < ? ORDER BY seq LIMIT ?"
-        return self._journal.execute(f"DELETE FROM journal WHERE seq IN ({old})", (task, seq, day, most)).rowcount
+    def forget(self, task: int, day: int, after: int, seq: int, most: int) -> Walked | None:
+        next_ones = "SELECT seq FROM journal WHERE task = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?"
+        (last,) = self._journal.execute(f"SELECT max(seq) FROM ({next_ones})", (task, after, seq, most)).fetchone()
+        if last is None:
+            return None
+        old = "task = ? AND seq > ? AND seq <= ? AND day < ?"
+        gone = self._journal.execute(f"DELETE FROM journal WHERE {old}", (task, after, last, day)).rowcount
+        return Walked(last, gone)
 
     def forget_ids(self, task: int, day: int, after: bytes, most: int) -> bytes | None:
         """In their own order, which is that of the pages: by the age of the reports each would change another page."""
@@ -179,6 +190,7 @@ class SqliteStore:
         return last
 
     def probe(self) -> None:
+        self._place.check()
         with contextlib.suppress(sqlite3.OperationalError):
             self._journal.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # gives back what the log takes of the disk
         with transaction(self._journal):
@@ -251,9 +263,11 @@ class SqliteStore:
     def actions(self, task: str, before: int, most: int) -> list[Action]:
         return sqlite_actions.actions(self._journal, task, before, most)
 
-    def oldest(self, task: int) -> int | None:
-        row = self._journal.execute("SELECT day FROM journal WHERE task = ? ORDER BY seq LIMIT 1", (task,)).fetchone()
-        return row[0] if row else None
+    def walk(self, task: int, day: int, after: int, most: int) -> Walked | None:
+        next_ones = "SELECT seq, day FROM journal WHERE task = ? AND seq > ? ORDER BY seq LIMIT ?"
+        wanted = f"SELECT max(seq), sum(day < ?) FROM ({next_ones})"
+        found = self._journal.execute(wanted, (day, task, after, most)).fetchone()
+        return None if found[0] is None else Walked(*found)
 
     def entries(self, after: int, most: int, task: int | None = None) -> list[Entry]:
         whose, which = ("", (after, most)) if task is None else ("task = ? AND", (task, after, most))

@@ -47,7 +47,7 @@ class Balance:
     def _count(self, client: str, permits: float, reports: float) -> None:
         today = int(self._clock()) // DAY
         had, used, day = self._counts.pop(client, (0.0, 0.0, today))
-        part = 0.5 ** (today - day)
+        part = 0.5 ** max(0, today - day)  # a clock may be set back
         had, used = had * part + permits, used * part + reports
         self._counts[client] = (had, used, today)
         if len(self._counts) > LARGEST_TABLE:

@@ -46,6 +46,8 @@ def body(request: Request, type: type[T]) -> T:
 
     A type must be declared: a page of another origin cannot send these types unless its browser asks here first.
     """
+    if request.headers.get("content-encoding", "identity") != "identity":
+        raise Problem("unsupported-type", "send the body without content-encoding: it is not unpacked here")
     kind = request.scope["kind"] = _kind(request)
     if kind not in (JSON, MESSAGEPACK):
         raise Problem("unsupported-type", f"content-type must be {JSON} or {MESSAGEPACK}")

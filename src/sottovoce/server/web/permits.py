@@ -75,7 +75,7 @@ def committed(commitments: Sequence[str]) -> list[bytes]:
     try:
         found = [from_text(one) for one in commitments]
     except WireError as error:
-        raise Problem("bad-request", f"a commitment is {error}") from error
+        raise Problem("bad-request", "a commitment must be base64url without padding") from error
     if any(len(one) != COMMITMENT_BYTES for one in found):
         raise Problem("bad-request", f"a commitment has {COMMITMENT_BYTES} bytes")
     return found

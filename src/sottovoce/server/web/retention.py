@@ -15,9 +15,9 @@ from sottovoce.server.web.task import LiveTask
 
 RETENTION_SECONDS = 3600.0
 """How often the server looks for reports that are older than their task keeps them; retention is counted in days."""
-FORGOTTEN_AT_ONCE, IDS_AT_ONCE, FORGETTING_RESTS = 250, 250, 9
-"""Reports deleted and ids looked at in one transaction: some milliseconds, for which those who report wait. The next
-one comes after a rest of so many times as long."""
+SEEN_AT_ONCE, FORGOTTEN_AT_ONCE, IDS_AT_ONCE, RESTS = 4096, 250, 250, 9
+"""Reports seen, and reports and ids seen and perhaps deleted, in one step: some milliseconds, for which those who
+report wait. The next one comes after a rest of so many times as long."""
 
 Found = TypeVar("Found")
 
@@ -30,16 +30,19 @@ class Retention:
 
     async def look(self, task: LiveTask) -> None:
         """Where single reports are older than their task keeps them, what was learned from them is kept first."""
-        oldest = await self._thread.run(self._thread.store.oldest, task.row.number)
-        if oldest is not None and oldest < oldest_kept(task.contract, self._clock()):
-            self._learner.ask(Wish(task.row.number))
+        place, first = 0, oldest_kept(task.contract, self._clock())
+        while seen := await self._unhurried(self._thread.store.walk, task.row.number, first, place, SEEN_AT_ONCE):
+            if seen.old:
+                self._learner.ask(Wish(task.row.number))
+                return
+            place = seen.last
 
     async def forget(self, task: LiveTask, seq: int) -> None:
         """What is older than is kept, up to this place, which a base of the task covers."""
-        store, number, gone = self._thread.store, task.row.number, 0
+        store, number, place, gone = self._thread.store, task.row.number, 0, 0
         first = oldest_kept(task.contract, self._clock())
-        while some := await self._unhurried(store.forget, number, first, seq, FORGOTTEN_AT_ONCE):
-            gone += some
+        while seen := await self._unhurried(store.forget, number, first, place, seq, FORGOTTEN_AT_ONCE):
+            place, gone = seen.last, gone + seen.old
         log("reports forgotten", task=task.contract.id, reports=gone)
         last: bytes | None = b""
         while last is not None:
@@ -49,7 +52,7 @@ class Retention:
         """What the store finds; and then it is left to others for some times as long as that took."""
         start = time.monotonic()
         found = await self._thread.run(work, *arguments)
-        await asyncio.sleep(FORGETTING_RESTS * (time.monotonic() - start))
+        await asyncio.sleep(RESTS * (time.monotonic() - start))
         return found
 
 

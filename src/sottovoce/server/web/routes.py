@@ -3,9 +3,11 @@
 A new route is a function of (hub, request) and an entry here.
 """
 
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -50,7 +52,13 @@ TASK = "/v1/tasks/{id}"
 
 
 async def openapi(hub: Hub, request: Request) -> Response:
-    return json(document(ROUTES), cache=3600)
+    return json(msgspec.Raw(_document()), cache=3600)
+
+
+@functools.cache
+def _document() -> bytes:
+    """Made once: that takes forty times as long as to answer a report."""
+    return msgspec.json.encode(document(ROUTES))
 
 
 ROUTES = (

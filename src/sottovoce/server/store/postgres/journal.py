@@ -10,7 +10,7 @@ import psycopg
 from psycopg import sql
 from psycopg.errors import LockNotAvailable
 
-from sottovoce.server.store.base import Entry, Journalled, Standing, Tally
+from sottovoce.server.store.base import Entry, Journalled, Standing, Tally, Walked
 from sottovoce.server.store.faults import telling_faults
 from sottovoce.server.store.postgres.arrays import integers, octets, smallints
 from sottovoce.server.store.postgres.connecting import passing
@@ -60,13 +60,16 @@ class Journal(Database):
             self._wary = WARY
         return fresh
 
-    def forget(self, task: int, day: int, seq: int, most: int) -> int:
+    def forget(self, task: int, day: int, after: int, seq: int, most: int) -> Walked | None:
         for old in self._days(day):
             if gone := self._drop(old, task, seq, day):
-                return gone
-        old = "SELECT seq FROM journal WHERE task = %s AND seq <= %s AND day < %s ORDER BY seq LIMIT %s"
-        deleted = f"DELETE FROM journal WHERE task = %s AND seq = ANY(ARRAY({old})) RETURNING 1"
-        return len(self._run(deleted, (task, task, seq, day, most)))
+                return Walked(after, gone)
+        next_ones = "SELECT seq FROM journal WHERE task = %s AND seq > %s AND seq <= %s ORDER BY seq LIMIT %s"
+        ((last,),) = self._run(f"SELECT max(seq) FROM ({next_ones}) AS next_ones", (task, after, seq, most))
+        if last is None:
+            return None
+        deleted = "DELETE FROM journal WHERE task = %s AND seq > %s AND seq <= %s AND day < %s RETURNING 1"
+        return Walked(last, len(self._run(deleted, (task, after, last, day))))
 
     def _days(self, before: int) -> list[int]:
         """The partitions before this day."""
@@ -140,9 +143,11 @@ class Journal(Database):
         wanted = f"SELECT task, hour, verdict, sum(reports)::bigint FROM ({both}) AS both_ WHERE task = %s"
         return [Tally._make(row) for row in self._run(f"{wanted} GROUP BY 1, 2, 3 ORDER BY hour, verdict", (task,))]
 
-    def oldest(self, task: int) -> int | None:
-        row = self._run("SELECT day FROM journal WHERE task = %s ORDER BY seq LIMIT 1", (task,))
-        return row[0][0] if row else None
+    def walk(self, task: int, day: int, after: int, most: int) -> Walked | None:
+        next_ones = "SELECT seq, day FROM journal WHERE task = %s AND seq > %s ORDER BY seq LIMIT %s"
+        wanted = f"SELECT max(seq), count(*) FILTER (WHERE day < %s) FROM ({next_ones}) AS next_ones"
+        (found,) = self._run(wanted, (day, task, after, most))
+        return None if found[0] is None else Walked(*found)
 
     def entries(self, after: int, most: int, task: int | None = None) -> list[Entry]:
         whose, which = ("", (after, most)) if task is None else ("task = %s AND", (task, after, most))
