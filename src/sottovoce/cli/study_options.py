@@ -128,11 +128,12 @@ def _study(
 
 
 def number_of(pair: str) -> tuple[str, Any]:
-    """The two sides of NAME=VALUE, the second as a number if it is one."""
+    """The two sides of NAME=VALUE, the second as a number if it is one, or as several between commas."""
     name, equals, value = pair.partition("=")
     if not equals:
         raise ConfigurationError(f"expected NAME=VALUE, got {pair!r}")
     try:
-        return name, float(value)
+        numbers = [float(part) for part in value.split(",")]
     except ValueError:
         return name, value
+    return name, numbers if len(numbers) > 1 else numbers[0]

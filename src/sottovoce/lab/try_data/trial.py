@@ -124,12 +124,14 @@ def worked(outcome: Outcome, known: Known) -> bool:
 def verdicts(trial: Trial) -> list[str]:
     """A plain sentence for each budget; one for all where the fields help nobody."""
     known = trial.question.known
-    if trial.plain.last.mean <= known.best:
+    people = f"{trial.question.file.horizon:,} people"
+    if trial.plain.last.low <= known.best:
         return [
-            f"The fields do not help here: the learner reaches {trial.plain.last.mean:.3f} without any privacy, and "
-            f"always {known.best_action!r} gives {known.best:.3f}. Try other columns, or a learner without fields."
+            f"The fields do not clearly help {people} here: the learner reaches {trial.plain.last.mean:.3f} without "
+            f"any privacy, and always {known.best_action!r} gives {known.best:.3f}. Try other columns, more people, or "
+            f"a learner without fields."
         ]
-    return [_verdict(outcome, known, f"{trial.question.file.horizon:,} people") for outcome in trial.private]
+    return [_verdict(outcome, known, people) for outcome in trial.private]
 
 
 def _verdict(outcome: Outcome, known: Known, people: str) -> str:
