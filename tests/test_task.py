@@ -14,7 +14,7 @@ from sottovoce import task
 from sottovoce.catalogue.algorithms import algorithms
 from sottovoce.catalogue.resolve import contract_of, mechanism_of
 from sottovoce.catalogue.task import Task, task_of
-from sottovoce.catalogue.task_file import Privacy, TaskFile
+from sottovoce.catalogue.task_file import Privacy, TaskFile, parsed
 from sottovoce.privacy.domains import domain_from
 from sottovoce.protocol.codec import from_text, to_text
 from sottovoce.protocol.contract import contract_from, digest_of
@@ -181,3 +181,18 @@ def readable(text: str) -> bool:
 def test_every_report_has_one_spelling():
     for payload in (b"", b"\x00", bytes(range(256))):
         assert from_text(to_text(payload)) == payload
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("horizon = [1]", "horizon must be a whole number, got a list"),
+        ('drift = "suden"', "unknown drift 'suden'; choose one of: none, slow, sudden (did you mean sudden?)"),
+        ('[fields.age]\nkind = "text"', "the kind of a field must be number, flag or category, got 'text'"),
+        ('[fields.age]\nkind = "number"\nlow = "1"\nhigh = 2', "fields[...].low must be a number, got a text"),
+    ],
+)
+def test_a_wrong_value_of_a_file_is_named_in_words(line: str, says: str):
+    with pytest.raises(ConfigurationError) as refused:
+        parsed(f'id = "a"\nexpires = 2099-12-31\n{line}\n'.encode(), TaskFile, "a task", "t.toml")
+    assert says in str(refused.value)

@@ -3,7 +3,7 @@
 import datetime
 import re
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, get_args
 
 import msgspec
 
@@ -32,6 +32,11 @@ LARGEST_FEATURES = 2000
 LEAST_HOLDOUT = 0.001
 LEAST_BATCH = 2
 LARGEST_TUNING = 1e9
+KINDS = {"array": "a list", "object": "a table", "str": "a text", "int": "a whole number", "float": "a number"}
+"""What the parser calls a kind of value, in words."""
+WRONG_KIND = re.compile(r"Expected `(?P<wanted>[^`]+)`, got `(?P<got>[^`]+)` - at `\$\.(?P<path>[^`]+)`")
+WRONG_WORD = re.compile(r"Invalid enum value '(?P<got>.*)' - at `\$\.(?P<field>\w+)`")
+FIELD_KIND = re.compile(r"Invalid value (?P<got>'.*') - at `\$\.fields\[\.\.\.\]\.kind`")
 UNKNOWN = re.compile(r"unknown field `(?P<field>[^`]*)`(?: - at `\$(?P<path>[.\w]*)`)?$")
 """What msgspec says of a field that is not declared, and where."""
 ORIGIN = re.compile(r"https?://[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?(:[1-9][0-9]{0,4})?")
@@ -150,7 +155,26 @@ def parsed(text: bytes, kind: type[Kind], name: str, path: str) -> Kind:
         if (found := UNKNOWN.search(str(error))) and (fields := _fields(kind, found["path"] or "")):
             place = f" in [{found['path'].strip('.')}]" if found["path"] else ""
             raise UnknownName(f"field of {path}{place}", found["field"], fields) from error
-        raise ConfigurationError(f"{path} is not {name}: {error}") from error
+        if found := WRONG_WORD.fullmatch(str(error)):
+            words = {field.name: get_args(field.type) for field in msgspec.structs.fields(kind)}[found["field"]]
+            raise UnknownName(found["field"], found["got"], words) from error
+        raise ConfigurationError(f"{path} is not {name}: {_in_words(str(error))}") from error
+
+
+def _in_words(error: str) -> str:
+    """What is wrong with a value, in the words of a file instead of those of a program.
+
+    >>> _in_words("Expected `array`, got `float` - at `$.epsilon`")
+    'epsilon must be a list, got a number'
+    """
+    if found := FIELD_KIND.fullmatch(error):
+        return f"the kind of a field must be number, flag or category, got {found['got']}"
+    if found := WRONG_KIND.fullmatch(error):
+        wanted, got = (
+            " or ".join(KINDS.get(one, one) for one in found[side].split(" | ")) for side in ("wanted", "got")
+        )
+        return f"{found['path']} must be {wanted}, got {got}"
+    return error
 
 
 def _fields(kind: Any, path: str) -> list[str]:
