@@ -171,6 +171,7 @@ def test_rewards_outside_the_range_are_clipped_as_on_a_device_and_counted(tmp_pa
     assert (guessed.file.reward.low, guessed.file.reward.high) == (20.0, 22.0)
     assert "Rewards outside 20 to 22 were clipped, as a device does: 1 of them." in guessed.notes
     assert guessed.known.best == pytest.approx(21.0, abs=0.1)
+    assert "So few rows have these actions that their mean rewards are uncertain: a (50), b (50)." in guessed.notes
     said = question_of(asked._replace(reward_range=(0.0, 21.0)))
     assert "Rewards outside 0 to 21 were clipped, as a device does: 34 of them." in said.notes
 

@@ -33,6 +33,8 @@ from sottovoce.users.cells import numbers_of, says_nothing
 
 MOST_ROWS = 100_000
 """Of a longer table so many rows are taken at random."""
+FEW_ROWS = 100
+"""A share that is estimated from fewer may be off by a tenth."""
 PATIENCE = 40
 """Rows that are drawn for one that counts, in units of the expected number: the chance to need more is e^-40."""
 RANGES = """\
@@ -114,6 +116,9 @@ def question_of(asked: Asked) -> Question:
         assumed = "" if asked.propensity else "; actions are taken as drawn with their overall share"
         if changed := np.count_nonzero(clipped != rewards):
             notes.append(f"Rewards outside {low:g} to {high:g} were clipped, as a device does: {changed:,} of them.")
+        counts = dict(zip(answers.names, np.bincount(answers.places, minlength=len(answers.names)), strict=True))
+        if few := [f"{action} ({count:,})" for action, count in counts.items() if count < FEW_ROWS]:
+            notes.append(f"So few rows have these actions that their mean rewards are uncertain: {', '.join(few)}.")
         notes.append(f"Replay: about one row in {1 / p.min():.3g} counts{assumed}.")
         name = f"{Path(asked.path).stem}, {asked.reward} by {asked.action}"
     return Question(name, rows, file, contract, world, known, tuple(notes))
