@@ -63,6 +63,8 @@ def draw_rewards(trial: Trial, narrow: bool = False) -> Figure:
     panel.axhline(known.uniform, color=UNIFORM, linewidth=1.6, linestyle=DOTTED, label="uniform play")
     panel.set(xlabel="people", ylabel="mean reward of a person", xlim=(0, trial.question.file.horizon))
     panel.xaxis.set_major_formatter(lambda people, _: f"{people:,.0f}")
+    if narrow:
+        panel.locator_params(axis="x", nbins=4)
     grid(panel)
     legend(panel, "below" if narrow else "beside", ncols=2 if narrow else 1)
     if not narrow:
