@@ -334,8 +334,12 @@ def test_the_verdict_is_a_plain_sentence(shops: Path):
         "At epsilon 2 it would have helped a little: 0.700 a person"
     )  # one run did not
     assert verdict(0.6, 0.6).startswith("At epsilon 2 it would have helped a little")  # a quarter was learned
-    not_worked = "At epsilon 2 it would not have worked: no better than the best fixed action with 1,000 people."
+    not_worked = (
+        "At epsilon 2 it would not have worked: not clearly better than the best fixed action with 1,000 people."
+    )
     assert verdict(0.5, 0.4) == not_worked
+    assert verdict(0.56, 0.56) == not_worked  # 200 people in the last tenths: two standard errors are 0.071
+    assert verdict(0.56, 0.56, plain=0.57).startswith("The fields do not clearly help 1,000 people here")
     assert verdict(0.5, 0.5, plain=0.49).startswith(
         "The fields do not clearly help 1,000 people here: the learner reaches 0.490 without any privacy"
     )

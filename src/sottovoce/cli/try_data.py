@@ -71,7 +71,7 @@ def _write_task(place: Path, trial: "Trial", source: str) -> str:
     from sottovoce.lab.try_data.task_text import task_text
     from sottovoce.lab.try_data.trial import worked
 
-    enough = [o.cell.task.epsilon for o in trial.private if worked(o, trial.question.known)]
+    enough = [o.cell.task.epsilon for o in trial.private if worked(o, trial)]
     enough = [epsilon for epsilon in enough if epsilon <= LARGEST_EPSILON]
     file = trial.question.file
     if enough:
