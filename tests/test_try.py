@@ -103,6 +103,21 @@ def _middle(cells: list[str], low: float, high: float) -> float | None:
     return next((value for value in values if value not in (low, high, None)), None)  # pyright: ignore
 
 
+def test_of_many_words_the_most_frequent_become_a_category_and_the_others_are_counted(tmp_path: Path):
+    draw = np.random.default_rng(0)
+    cities = ["rome"] * 40 + [f"c{i % 9}" for i in range(160)] + [f"village {i}" for i in range(100)]
+    rows = [f"{city},{draw.integers(0, 9)},{'ab'[place % 2]}" for place, city in enumerate(cities)]
+    (tmp_path / "people.csv").write_text("\n".join(["city,visits,buys", *rows]))
+    question = question_of(Asked(str(tmp_path / "people.csv"), label="buys"))
+    assert question.file.fields["city"] == Category(values=(*(f"c{i}" for i in range(9)), "rome"))
+    assert (
+        "Cells with a word that is no value of its category count as none of them: 100 of 300 in city."
+        in question.notes
+    )
+    assert isinstance(guesses({"city": cities[40:60] + cities[200:]})["city"], str)  # too few rows say a frequent one
+    assert isinstance(guesses({"city": [f"village {i}" for i in range(40)]})["city"], str)
+
+
 @pytest.mark.parametrize(
     ("cells", "reason"),
     [

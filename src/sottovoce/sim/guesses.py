@@ -1,12 +1,13 @@
 """The fields of a table, guessed from what its cells say.
 
 A column of numbers becomes a number field: its range is where nine of ten values lie, its middle their median. Yes and
-no (also 1 and 0) become a flag, words a category. Numbers stay numbers even where they take few values: that costs one
-coordinate, a category one for each value. Left out are columns that never change, that have too many words, or that
-number the rows.
+no (also 1 and 0) become a flag, words a category; of many words the most frequent. Numbers stay numbers even where they
+take few values: that costs one coordinate, a category one for each value. Left out are columns that never change, that
+have too many words of which none is frequent, or that number the rows.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 
 import numpy as np
@@ -17,7 +18,10 @@ from sottovoce.protocol.fields import Category, Field, Flag, Number
 from sottovoce.users.cells import decimal_comma, is_flag, number_in, says_nothing
 
 MOST_WORDS = 30
-"""A category with more values is a name or a number of a person, and would cost a coordinate for each."""
+"""A category with more values would cost too much: a coordinate for each."""
+FREQUENT, COVERED, LEAST_OFTEN = 10, 0.25, 10
+"""Of a column with more words so many are kept, if so large a share of its rows says one of them, and so many rows
+each: see experiments/tuning/words.py."""
 OUTSIDE = 0.05
 """The share of a column's numbers below its range, and above it: see experiments/tuning/ranges.py."""
 CUT = 0.5
@@ -68,6 +72,9 @@ def _guess(cells: list[str]) -> Guess:
     if 2 * len(found) > len(known):
         odd = next(word for word in words if numbers[word] is None)
         return f"Numbers, but also {odd!r}, so left out (empty such cells to use it)"
+    counts = sorted(((count, word) for word, count in Counter(known).items()), reverse=True)[:FREQUENT]
+    if counts[-1][0] >= LEAST_OFTEN and sum(count for count, _ in counts) >= COVERED * len(known):
+        return Category(values=tuple(sorted(word for _, word in counts)))
     return f"More than {MOST_WORDS} different words, so left out (group them to use them)"
 
 

@@ -16,7 +16,7 @@ from sottovoce.catalogue.task_file import Privacy, Reward, TaskFile, load_task_f
 from sottovoce.lab.try_data.logs import given_propensities, overall_shares
 from sottovoce.protocol.contract import Contract, RewardTerms, contract_from
 from sottovoce.protocol.errors import ConfigurationError, UnknownName
-from sottovoce.protocol.fields import Field, Number
+from sottovoce.protocol.fields import Category, Field, Number
 from sottovoce.sim.guesses import Guess, guesses, usual_rewards
 from sottovoce.sim.tables import (
     EXAMPLES,
@@ -99,6 +99,8 @@ def question_of(asked: Asked) -> Question:
     contract, fields = contract_from(contract_of(file)), file.fields
     if empty := _empty(fields, columns):
         notes.append(f"Cells without a value count as not known: {', '.join(empty)}.")
+    if others := _others(fields, columns):
+        notes.append(f"Cells with a word that is no value of its category count as none of them: {', '.join(others)}.")
     if len(answers.places) < rows:
         notes.append(f"Of {rows:,} rows {MOST_ROWS:,} were taken at random.")
     people = encoded(fields, columns)
@@ -167,6 +169,16 @@ def _left_out(guessed: Mapping[str, Guess]) -> Iterator[str]:
 def _empty(fields: Mapping[str, Field], columns: Columns) -> list[str]:
     """How many cells of each field have no value, where there are any."""
     counts = {name: sum(map(says_nothing, columns[name])) for name in fields}
+    return [f"{count:,} of {len(columns[name]):,} in {name}" for name, count in counts.items() if count]
+
+
+def _others(fields: Mapping[str, Field], columns: Columns) -> list[str]:
+    """How many cells of each category have another word, where there are any."""
+    values = {name: {*field.values} for name, field in fields.items() if isinstance(field, Category)}
+    counts = {
+        name: sum(cell not in known and not says_nothing(cell) for cell in columns[name])
+        for name, known in values.items()
+    }
     return [f"{count:,} of {len(columns[name]):,} in {name}" for name, count in counts.items() if count]
 
 
