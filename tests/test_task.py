@@ -14,7 +14,8 @@ from sottovoce import task
 from sottovoce.catalogue.algorithms import algorithms
 from sottovoce.catalogue.resolve import contract_of, mechanism_of
 from sottovoce.catalogue.task import Task, task_of
-from sottovoce.catalogue.task_file import Privacy, TaskFile, parsed
+from sottovoce.catalogue.task_file import Privacy, TaskFile
+from sottovoce.catalogue.toml_file import parsed
 from sottovoce.privacy.domains import domain_from
 from sottovoce.protocol.codec import from_text, to_text
 from sottovoce.protocol.contract import contract_from, digest_of

@@ -3,15 +3,16 @@
 import datetime
 import re
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_args
+from typing import Any, Literal
 
 import msgspec
 
 from sottovoce.catalogue.algorithms import algorithm_of, default_learner, learners_with, needs_delta
 from sottovoce.catalogue.task import Shuffling
+from sottovoce.catalogue.toml_file import load
 from sottovoce.protocol.budget import budget
 from sottovoce.protocol.contract import DAY, NAME, Limit
-from sottovoce.protocol.errors import ConfigurationError, UnknownName, check_range
+from sottovoce.protocol.errors import ConfigurationError, check_range
 from sottovoce.protocol.fields import Field, width_of
 from sottovoce.protocol.holdout import MOST
 from sottovoce.protocol.strict import Strict
@@ -32,18 +33,9 @@ LARGEST_FEATURES = 2000
 LEAST_HOLDOUT = 0.001
 LEAST_BATCH = 2
 LARGEST_TUNING = 1e9
-KINDS = {"array": "a list", "object": "a table", "str": "a text", "int": "a whole number", "float": "a number"}
-"""What the parser calls a kind of value, in words."""
-WRONG_KIND = re.compile(r"Expected `(?P<wanted>[^`]+)`, got `(?P<got>[^`]+)` - at `\$\.(?P<path>[^`]+)`")
-WRONG_WORD = re.compile(r"Invalid enum value '(?P<got>.*)' - at `\$\.(?P<field>\w+)`")
-FIELD_KIND = re.compile(r"Invalid value (?P<got>'.*') - at `\$\.fields\[\.\.\.\]\.kind`")
-UNKNOWN = re.compile(r"unknown field `(?P<field>[^`]*)`(?: - at `\$(?P<path>[.\w]*)`)?$")
-"""What msgspec says of a field that is not declared, and where."""
 ORIGIN = re.compile(r"https?://[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?(:[1-9][0-9]{0,4})?")
 """As a browser writes it: no path, no capital letters."""
 RESERVED = {"learner", "preset", "arms", "dimension", "rounds", "epsilon", "delta", "region", "drift"}
-
-Kind = TypeVar("Kind")
 
 
 class Privacy(Strict, frozen=True, kw_only=True):
@@ -137,56 +129,6 @@ def load_task_file(path: Path) -> TaskFile:
     return load(path, TaskFile, "a task")
 
 
-def load(path: Path, kind: type[Kind], name: str) -> Kind:
-    """The contents of a TOML file as this type; `name` is what it should be, as in "a task"."""
-    try:
-        return parsed(path.read_bytes(), kind, name, str(path))
-    except OSError as error:
-        raise ConfigurationError(f"cannot read {path}: {error.strerror}") from error
-
-
-def parsed(text: bytes, kind: type[Kind], name: str, path: str) -> Kind:
-    """A text in TOML as this type; `path` is what errors call it."""
-    try:
-        return msgspec.toml.decode(text, type=kind)
-    except UnicodeDecodeError as error:
-        raise ConfigurationError(f"{path} is not {name}: it is not a text in UTF-8") from error
-    except msgspec.DecodeError as error:
-        if (found := UNKNOWN.search(str(error))) and (fields := _fields(kind, found["path"] or "")):
-            place = f" in [{found['path'].strip('.')}]" if found["path"] else ""
-            raise UnknownName(f"field of {path}{place}", found["field"], fields) from error
-        if found := WRONG_WORD.fullmatch(str(error)):
-            words = {field.name: get_args(field.type) for field in msgspec.structs.fields(kind)}[found["field"]]
-            raise UnknownName(found["field"], found["got"], words) from error
-        raise ConfigurationError(f"{path} is not {name}: {_in_words(str(error))}") from error
-
-
-def _in_words(error: str) -> str:
-    """What is wrong with a value, in the words of a file instead of those of a program.
-
-    >>> _in_words("Expected `array`, got `float` - at `$.epsilon`")
-    'epsilon must be a list, got a number'
-    """
-    if found := FIELD_KIND.fullmatch(error):
-        return f"the kind of a field must be number, flag or category, got {found['got']}"
-    if found := WRONG_KIND.fullmatch(error):
-        wanted, got = (
-            " or ".join(KINDS.get(one, one) for one in found[side].split(" | ")) for side in ("wanted", "got")
-        )
-        return f"{found['path']} must be {wanted}, got {got}"
-    return error
-
-
-def _fields(kind: Any, path: str) -> list[str]:
-    """The fields that are declared at this place of a type; none where it has no table of fixed fields."""
-    for name in filter(None, path.split(".")):
-        if name not in (types := {field.name: field.type for field in msgspec.structs.fields(kind)}):
-            return []
-        kind = types[name]
-    declared = isinstance(kind, type) and issubclass(kind, msgspec.Struct)
-    return [field.name for field in msgspec.structs.fields(kind)] if declared else []
-
-
 def seconds(text: str) -> int:
     """A duration.
 
@@ -237,7 +179,10 @@ def check_file(file: TaskFile) -> None:
             shown = f"{count:,}" if count < 10**15 else "much more"
             raise ConfigurationError(f"{name}: at most {most:,}, got {shown}")
     if (features := width_of(file.fields) * max(len(file.actions), 1)) > LARGEST_FEATURES:
-        raise ConfigurationError(f"the features have {features:,} coordinates; at most {LARGEST_FEATURES:,}")
+        raise ConfigurationError(
+            f"the features have {features:,} coordinates, at most {LARGEST_FEATURES:,}: use fewer fields, values of "
+            f"categories, or named actions"
+        )
     for origin in file.origins:
         if not ORIGIN.fullmatch(origin):
             raise ConfigurationError(f"an origin is written like 'https://shop.example', got {origin!r}")
