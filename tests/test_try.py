@@ -290,6 +290,7 @@ LOG = "age,action,reward\n" + "".join(f"{20 + i % 7},{'ab'[i % 2]},{i % 5}\n" fo
         (SHOPS, "--label basket --learner linucv", "unknown learner 'linucv'"),
         (SHOPS, "--label basket --learner oful", "oful gets raw data; it exists in simulation only"),
         (SHOPS, "--label basket --task none.toml", "cannot read none.toml"),
+        (SHOPS.replace("age", "years"), "--label basket --task shops.toml", "unknown column 'age'; choose on"),
         (SHOPS, "--label basket --task t.toml --learner ucb", "are said in the task file; change the file"),
         ("id,x\n" + "".join(f"{i},a\n" for i in range(101)), "--label id", "has 101 different values; at most 100"),
         ("id,x\n" + "".join(f"p{i},{i % 2}\n" for i in range(40)), "--label x", "no column is left that says anything"),
@@ -309,6 +310,10 @@ def test_what_cannot_be_tried_is_refused_in_one_sentence(
     monkeypatch.chdir(tmp_path)
     if table is not None:
         (tmp_path / "data.csv").write_text(table)
+    if "shops.toml" in arguments:
+        (tmp_path / "shops.csv").write_text(SHOPS)
+        file = question_of(Asked("shops.csv", label="basket")).file
+        (tmp_path / "shops.toml").write_text(task_text(file, "shops.csv", "shops.toml"))
     said = " ".join(refused("try", "data.csv", *arguments.split()).split())
     assert says in said
     assert "Traceback" not in said

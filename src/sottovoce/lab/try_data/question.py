@@ -18,14 +18,7 @@ from sottovoce.protocol.contract import Contract, RewardTerms, contract_from
 from sottovoce.protocol.errors import ConfigurationError, UnknownName
 from sottovoce.protocol.fields import Category, Field, Number
 from sottovoce.sim.guesses import Guess, guesses, usual_rewards
-from sottovoce.sim.tables import (
-    EXAMPLES,
-    Answers,
-    Columns,
-    answers_of,
-    columns_of,
-    encoded,
-)
+from sottovoce.sim.tables import EXAMPLES, Answers, Columns, answers_of, columns_of, encoded
 from sottovoce.sim.worlds import World
 from sottovoce.sim.worlds.logged import Logged
 from sottovoce.sim.worlds.table import Table
@@ -97,13 +90,13 @@ def question_of(asked: Asked) -> Question:
             f"{file.learner}: a table is tried with named actions and a learner that takes fields, such as {LEARNER}"
         )
     contract, fields = contract_from(contract_of(file)), file.fields
+    people = encoded(fields, columns)
     if empty := _empty(fields, columns):
         notes.append(f"Cells without a value count as not known: {', '.join(empty)}.")
     if others := _others(fields, columns):
         notes.append(f"Cells with a word that is no value of its category count as none of them: {', '.join(others)}.")
     if len(answers.places) < rows:
         notes.append(f"Of {rows:,} rows {MOST_ROWS:,} were taken at random.")
-    people = encoded(fields, columns)
     if len(people) < 10 * people.shape[1]:
         notes.append("There are few rows for so many fields: rows come again and again and may be learned by heart.")
     if asked.label:
@@ -185,8 +178,11 @@ def _others(fields: Mapping[str, Field], columns: Columns) -> list[str]:
 def _no_fields(answers: Answers, rewards: NDArray[np.float64], reward: Reward) -> str:
     """What to do with a table that has only actions and rewards."""
     arms, counts = len(answers.names), np.bincount(answers.places)
-    shares = (rewards - reward.low) / (reward.high - reward.low) if len(rewards) else np.ones(len(answers.places))
-    means = np.bincount(answers.places, shares) / (counts if len(rewards) else len(answers.places))
+    if len(rewards):
+        low, high = reward.low, reward.high
+        means = np.bincount(answers.places, (np.clip(rewards, low, high) - low) / (high - low)) / counts
+    else:
+        means = counts / len(answers.places)
     shown = ",".join(f"{mean:.3g}" for mean in means)
     return (
         f"no column is left that says anything about a person. For people who are all alike, "
