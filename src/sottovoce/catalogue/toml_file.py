@@ -38,8 +38,7 @@ def parsed(text: bytes, kind: type[Kind], name: str, path: str) -> Kind:
             place = f" in [{found['path'].strip('.')}]" if found["path"] else ""
             raise UnknownName(f"field of {path}{place}", found["field"], fields) from error
         if found := WRONG_WORD.fullmatch(str(error)):
-            words = {field.name: get_args(field.type) for field in msgspec.structs.fields(kind)}[found["field"]]
-            raise UnknownName(found["field"], found["got"], words) from error
+            raise UnknownName(found["field"], found["got"], get_args(_types(kind)[found["field"]])) from error
         raise ConfigurationError(f"{path} is not {name}: {_in_words(str(error))}") from error
 
 
@@ -62,8 +61,13 @@ def _in_words(error: str) -> str:
 def _fields(kind: Any, path: str) -> list[str]:
     """The fields that are declared at this place of a type; none where it has no table of fixed fields."""
     for name in filter(None, path.split(".")):
-        if name not in (types := {field.name: field.type for field in msgspec.structs.fields(kind)}):
+        if name not in _types(kind):
             return []
-        kind = types[name]
+        kind = _types(kind)[name]
+    return list(_types(kind))
+
+
+def _types(kind: Any) -> dict[str, Any]:
+    """The fields that a type declares, with their types."""
     declared = isinstance(kind, type) and issubclass(kind, msgspec.Struct)
-    return [field.name for field in msgspec.structs.fields(kind)] if declared else []
+    return {field.name: field.type for field in msgspec.structs.fields(kind)} if declared else {}

@@ -77,9 +77,10 @@ def _write_task(place: Path, trial: "Trial", source: str) -> str:
     if enough:
         spent = msgspec.structs.replace(file.privacy, epsilon=enough[0], lifetime=10 * enough[0])
         file = msgspec.structs.replace(file, privacy=spent)
-    for name in itertools.chain(["task.toml"], (f"task-{count}.toml" for count in itertools.count(2))):
-        path, text = place / name, task_text(file, source, str(place / name))
-        if not path.exists() or path.read_text(encoding="utf-8") == text:
-            break
+    names = itertools.chain(["task.toml"], (f"task-{count}.toml" for count in itertools.count(2)))
+    texts = ((place / name, task_text(file, source, str(place / name))) for name in names)
+    path, text = next(
+        (path, text) for path, text in texts if not path.exists() or path.read_text(encoding="utf-8") == text
+    )
     path.write_text(text, encoding="utf-8")
     return str(path)
