@@ -14,7 +14,8 @@ from sottovoce import task
 from sottovoce.catalogue.algorithms import algorithms
 from sottovoce.catalogue.resolve import contract_of, mechanism_of
 from sottovoce.catalogue.task import Task, task_of
-from sottovoce.catalogue.task_file import Privacy, TaskFile, parsed
+from sottovoce.catalogue.task_file import Privacy, TaskFile
+from sottovoce.catalogue.toml_file import parsed
 from sottovoce.privacy.domains import domain_from
 from sottovoce.protocol.codec import from_text, to_text
 from sottovoce.protocol.contract import contract_from, digest_of
@@ -141,7 +142,7 @@ def test_a_wrong_number_is_refused_with_what_was_wanted(change: dict, says: str)
 
 def test_a_date_in_quotation_marks_is_told_how_it_is_written():
     text = b'id = "a"\nlearner = "ucb"\nhorizon = 100\nexpires = "2099-01-01"'
-    with pytest.raises(ConfigurationError, match=r"task\.toml is not a task: a date is written without quotation"):
+    with pytest.raises(ConfigurationError, match="expires must be a date without quotation marks"):
         parsed(text, TaskFile, "a task", "task.toml")
 
 
@@ -187,3 +188,18 @@ def readable(text: str) -> bool:
 def test_every_report_has_one_spelling():
     for payload in (b"", b"\x00", bytes(range(256))):
         assert from_text(to_text(payload)) == payload
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("horizon = [1]", "horizon must be a whole number, got a list"),
+        ('drift = "suden"', "unknown drift 'suden'; choose one of: none, slow, sudden (did you mean sudden?)"),
+        ('[fields.age]\nkind = "text"', "the kind of a field must be number, flag or category, got 'text'"),
+        ('[fields.age]\nkind = "number"\nlow = "1"\nhigh = 2', "fields[...].low must be a number, got a text"),
+    ],
+)
+def test_a_wrong_value_of_a_file_is_named_in_words(line: str, says: str):
+    with pytest.raises(ConfigurationError) as refused:
+        parsed(f'id = "a"\nexpires = 2099-12-31\n{line}\n'.encode(), TaskFile, "a task", "t.toml")
+    assert says in str(refused.value)

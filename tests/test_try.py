@@ -16,12 +16,14 @@ from sottovoce.lab.try_data.task_text import task_text
 from sottovoce.lab.try_data.trial import WINDOWS, Outcome, Trial, cells_for, range_of, verdicts
 from sottovoce.protocol.contract import ByModel
 from sottovoce.protocol.fields import Category, Flag, Number
+from sottovoce.sim.guesses import guessed_fields, guesses
 from sottovoce.sim.random import simulation_key
-from sottovoce.sim.tables import Answers, answers_of, columns_of, encoded, guessed_fields
+from sottovoce.sim.tables import Answers, answers_of, columns_of, encoded
 from sottovoce.sim.worlds import world_of
 from sottovoce.sim.worlds.base import meet
 from sottovoce.sim.worlds.logged import Logged
-from sottovoce.users.fields import encode, features, from_text
+from sottovoce.users.cells import values_of
+from sottovoce.users.fields import encode, features
 from test_cli import refused, typed
 
 SHOPS = """\
@@ -74,16 +76,77 @@ def test_an_empty_cell_is_a_value_that_is_not_known(shops: Path):
 
 
 def test_a_column_that_names_each_person_is_left_out_and_said_so(tmp_path: Path):
-    table = "name,age,buys\n" + "".join(f"person {i},{i},{'ab'[i % 2]}\n" for i in range(40))
+    table = "name,age,buys\n" + "".join(f"person {i},{i % 20},{'ab'[i % 2]}\n" for i in range(40))
     (tmp_path / "people.csv").write_text(table)
     question = question_of(Asked(str(tmp_path / "people.csv"), label="buys"))
     assert list(question.file.fields) == ["age"]
     assert "More than 30 different words, so left out (group them to use them): name." in question.notes
 
 
+@pytest.mark.parametrize(
+    ("cells", "low", "high"),
+    [
+        (["$1,200", "$1,300.50", "$90"], 90.0, 1300.5),
+        (["1.200 €", "1.300,50 €", "90 €"], 90.0, 1300.5),
+        (["1\u202f200", "1'300.5", "-90"], -90.0, 1300.5),
+        (["12,5", "3", "1,234"], 1.234, 12.5),
+        (["12.5%", "50 %", "NA"], 0.125, 0.5),
+    ],
+)
+def test_numbers_are_read_as_people_write_them(cells: list[str], low: float, high: float):
+    assert guessed_fields({"spent": cells})["spent"] == Number(low=low, high=high, middle=_middle(cells, low, high))
+
+
+def _middle(cells: list[str], low: float, high: float) -> float | None:
+    """The one value between the others."""
+    (values,) = [values_of("x", Number(low=0.0, high=1.0), cells)]
+    return next((value for value in values if value not in (low, high, None)), None)  # pyright: ignore
+
+
+def test_of_many_words_the_most_frequent_become_a_category_and_the_others_are_counted(tmp_path: Path):
+    draw = np.random.default_rng(0)
+    cities = ["rome"] * 40 + [f"c{i % 9}" for i in range(160)] + [f"village {i}" for i in range(100)]
+    rows = [f"{city},{draw.integers(0, 9)},{'ab'[place % 2]}" for place, city in enumerate(cities)]
+    (tmp_path / "people.csv").write_text("\n".join(["city,visits,buys", *rows]))
+    question = question_of(Asked(str(tmp_path / "people.csv"), label="buys"))
+    assert question.file.fields["city"] == Category(values=(*(f"c{i}" for i in range(9)), "rome"))
+    assert (
+        "Cells with a word that is no value of its category count as none of them: 100 of 300 in city."
+        in question.notes
+    )
+    assert isinstance(guesses({"city": cities[40:60] + cities[200:]})["city"], str)  # too few rows say a frequent one
+    assert isinstance(guesses({"city": [f"village {i}" for i in range(40)]})["city"], str)
+
+
+@pytest.mark.parametrize(
+    ("cells", "reason"),
+    [
+        ([str(i) for i in range(1, 151)], "Another whole number in every row, as if it numbered them, so left out"),
+        ([f"{i:05}" for i in range(9000, 9100)], "More than 30 different words, so left out (group them to use them)"),
+        (
+            [str(i / 2) for i in range(90)] + ["none"],
+            "Numbers, but also 'none', so left out (empty such cells to use it)",
+        ),
+        (["7"] * 9 + [""], "The same in every row, so left out"),
+    ],
+    ids=["rows are numbered", "codes", "numbers and words", "no change"],
+)
+def test_a_column_that_is_left_out_is_named_with_the_reason(cells: list[str], reason: str):
+    assert guesses({"it": cells})["it"] == reason
+
+
+def test_whole_numbers_that_happen_to_be_different_are_numbers():
+    """Forty of a hundred thousand: to be all different is what chance does."""
+    prices = np.random.default_rng(0).integers(0, 100_000, 40)
+    assert len(set(prices.tolist())) == 40
+    assert isinstance(guesses({"price": [str(price) for price in prices]})["price"], Number)
+
+
 @pytest.mark.parametrize("mark", [";", "\t"])
 def test_cells_are_parted_by_commas_semicolons_or_tabs(mark: str, shops: Path):
+    shops.write_text(SHOPS.replace("\n", ",\n").replace("age,member", " age , member "))
     wanted = columns_of("shops.csv")
+    assert list(wanted) == ["age", "member", "shop", "basket", "year"]  # space around cells and columns without a name
     shops.write_text("\ufeff" + SHOPS.replace("west, new", "WEST").replace(",", mark).replace("WEST", "west, new"))
     assert columns_of("shops.csv") == wanted
 
@@ -94,9 +157,9 @@ def test_rows_are_encoded_as_a_device_encodes_them(shops: Path):
     answers, people = answers_of(columns, "basket"), encoded(fields, columns)
     world = world_of("table", arms=2, dimension=2 * people.shape[1], path="shops.csv", label="basket")
     offers = ByModel(model="linear", fields=fields, actions=answers.names)
+    said = {name: values_of(name, field, columns[name]) for name, field in fields.items()}
     for row, person in enumerate(people):
-        raw = {name: from_text(name, field, columns[name][row]) for name, field in fields.items()}
-        on_device = features(offers, raw)
+        on_device = features(offers, {name: values[row] for name, values in said.items()})
         np.testing.assert_allclose(on_device[0, : len(person)], person)
         np.testing.assert_allclose(on_device[1, len(person) :], person)
     with jax.enable_x64(True):
@@ -113,6 +176,19 @@ def test_a_guessed_task_file_is_read_back_as_the_same_task(shops: Path):
     again = question_of(Asked("shops.csv", label="basket", task=Path("task.toml")))
     assert again.file == file
     assert again.known == (0.5, 0.5, "bread")
+
+
+def test_rewards_outside_the_range_are_clipped_as_on_a_device_and_counted(tmp_path: Path):
+    rows = [f"{i % 5},{'ab'[i % 2]},{9000 if i == 7 else 20 + i % 3}" for i in range(100)]
+    (tmp_path / "log.csv").write_text("\n".join(["age,action,reward", *rows]))
+    asked = Asked(str(tmp_path / "log.csv"), action="action", reward="reward")
+    guessed = question_of(asked)
+    assert (guessed.file.reward.low, guessed.file.reward.high) == (20.0, 22.0)
+    assert "Rewards outside 20 to 22 were clipped, as a device does: 1 of them." in guessed.notes
+    assert guessed.known.best == pytest.approx(21.0, abs=0.1)
+    assert "So few rows have these actions that their mean rewards are uncertain: a (50), b (50)." in guessed.notes
+    said = question_of(asked._replace(reward_range=(0.0, 21.0)))
+    assert "Rewards outside 0 to 21 were clipped, as a device does: 34 of them." in said.notes
 
 
 # --- replay ----------------------------------------------------------------------------------------------------------
@@ -199,7 +275,7 @@ LOG = "age,action,reward\n" + "".join(f"{20 + i % 7},{'ab'[i % 2]},{i % 5}\n" fo
         ("", "--label x", "data.csv has no rows below its headings"),
         ("a,b\n", "--label b", "data.csv has no rows below its headings"),
         ("a|b\n1|2\n", "--label b", "unknown column 'b'; choose one of: a|b"),
-        ("a,b\n1,2,3\n4,5\n", "--label b", "a row has more cells than there are headings"),
+        ("a,b\n1,2,3\n4,5\n", "--label b", "data.csv: row 1 has 3 cells, but there are 2 headings"),
         ("a,b,a\n1,2,3\n", "--label b", "data.csv has two columns that are called 'a'"),
         (SHOPS, "", "name the column of right answers with --label, or for a log --action and --reward; columns: age"),
         (SHOPS, "--label baskt", "unknown column 'baskt'; choose one of: age, basket, member, shop, year (did you"),
@@ -214,11 +290,12 @@ LOG = "age,action,reward\n" + "".join(f"{20 + i % 7},{'ab'[i % 2]},{i % 5}\n" fo
         (SHOPS, "--label basket --learner linucv", "unknown learner 'linucv'"),
         (SHOPS, "--label basket --learner oful", "oful gets raw data; it exists in simulation only"),
         (SHOPS, "--label basket --task none.toml", "cannot read none.toml"),
+        (SHOPS.replace("age", "years"), "--label basket --task shops.toml", "unknown column 'age'; choose on"),
         (SHOPS, "--label basket --task t.toml --learner ucb", "are said in the task file; change the file"),
         ("id,x\n" + "".join(f"{i},a\n" for i in range(101)), "--label id", "has 101 different values; at most 100"),
         ("id,x\n" + "".join(f"p{i},{i % 2}\n" for i in range(40)), "--label x", "no column is left that says anything"),
         ("x,y\n1,a\n1,b\n", "--label y", "no column is left that says anything about a person"),
-        (LOG, "--action action --reward reward --reward-range 0 3", "row 5: the reward 4 is outside 0 to 3 (14 such r"),
+        (LOG.replace("age", ""), "--action action --reward reward", "--arms 2 --option rewards=0.5,0.5` comp"),
         (LOG, "--action action --reward reward --reward-range 3 3", "--reward-range 3 3 is empty"),
         (LOG.replace(",3\n", ",good\n"), "--action action --reward reward", "'reward' must be a finite number, got"),
         (LOG, "--action action --reward reward --propensity p", "unknown column 'p'"),
@@ -233,6 +310,10 @@ def test_what_cannot_be_tried_is_refused_in_one_sentence(
     monkeypatch.chdir(tmp_path)
     if table is not None:
         (tmp_path / "data.csv").write_text(table)
+    if "shops.toml" in arguments:
+        (tmp_path / "shops.csv").write_text(SHOPS)
+        file = question_of(Asked("shops.csv", label="basket")).file
+        (tmp_path / "shops.toml").write_text(task_text(file, "shops.csv", "shops.toml"))
     said = " ".join(refused("try", "data.csv", *arguments.split()).split())
     assert says in said
     assert "Traceback" not in said
@@ -273,9 +354,15 @@ def test_the_verdict_is_a_plain_sentence(shops: Path):
         "At epsilon 2 it would have helped a little: 0.700 a person"
     )  # one run did not
     assert verdict(0.6, 0.6).startswith("At epsilon 2 it would have helped a little")  # a quarter was learned
-    not_worked = "At epsilon 2 it would not have worked: no better than the best fixed action with 1,000 people."
+    not_worked = (
+        "At epsilon 2 it would not have worked: not clearly better than the best fixed action with 1,000 people."
+    )
     assert verdict(0.5, 0.4) == not_worked
-    assert verdict(0.5, 0.5, plain=0.49).startswith("The fields do not help here: the learner reaches 0.490 without")
+    assert verdict(0.56, 0.56) == not_worked  # 200 people in the last tenths: two standard errors are 0.071
+    assert verdict(0.56, 0.56, plain=0.57).startswith("The fields do not clearly help 1,000 people here")
+    assert verdict(0.5, 0.5, plain=0.49).startswith(
+        "The fields do not clearly help 1,000 people here: the learner reaches 0.490 without any privacy"
+    )
 
 
 # --- from end to end -------------------------------------------------------------------------------------------------
@@ -303,6 +390,14 @@ def test_a_table_is_tried_from_end_to_end_and_again_with_its_task_file(tmp_path:
     assert "At epsilon 8 it would have" in page
     assert "What each person is promised" in page
     task = tmp_path / "results" / "try-us" / "task.toml"
+    corrected = task.read_text().replace("Which buys", "What")
+    task.write_text(corrected)
+    (tmp_path / "us.csv").write_text((tmp_path / "us.csv").read_text().replace("rum", "ale"))
+    other = typed("try", "us.csv", "--label", "buys", "--people", "200", "--seeds", "1", cwd=tmp_path)
+    assert "task file: results/try-us/task-2.toml" in other
+    assert '"ale"' in (task.parent / "task-2.toml").read_text()
+    assert task.read_text() == corrected
+    (tmp_path / "us.csv").write_text((tmp_path / "us.csv").read_text().replace("ale", "rum"))
     again = typed("try", "us.csv", "--label", "buys", "--task", str(task), *small, cwd=tmp_path)
     assert "In a private deployment" not in again
     assert json.loads((tmp_path / "o.json").read_text())["rows"] == rows

@@ -82,15 +82,32 @@ def test_warm_answers_are_what_a_device_would_say_without_noise(tmp_path: Path):
     )
 
 
+def test_a_warm_start_reads_cells_as_a_trial_does(tmp_path: Path):
+    contract = written(tmp_path / "c.toml", contextual=True)
+    offers = contract.offers
+    assert isinstance(offers, ByModel)
+    rows = [
+        {"price": "$12.50", "new": "", "genre": "crime", "reward": "yes"},
+        {"price": "NA", "new": "TRUE", "genre": "", "reward": "0"},
+    ]
+    first, second = answers_of(contract, rows)
+    np.testing.assert_array_equal(
+        first.context[0], encode(offers.fields, {"price": 12.5, "new": None, "genre": "crime"})
+    )
+    np.testing.assert_array_equal(second.context[0], encode(offers.fields, {"price": None, "new": True, "genre": None}))
+    assert (first.reward, second.reward) == (1.0, -1.0)
+
+
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
         ({"genre": "space"}, ""),
         ({"price": "cheap"}, "row 1: 'price' must be a finite number, got 'cheap'"),
-        ({"reward": "nan"}, "row 1: 'reward' must be a finite number"),
+        ({"reward": "inf"}, "row 1: 'reward' must be a finite number"),
+        ({"reward": "nan"}, "column 'reward' has no value in 1 of 1 rows: fill them in, or remove these rows"),
         ({"reward": "7"}, "row 1: the reward 7 is outside the declared range, 0 to 1"),
         ({"new": "maybe"}, "row 1: 'new' must be true or false, got 'maybe'"),
-        ({"age": "3"}, "row 1 must have the columns genre, new, price, reward"),
+        ({"age": "3"}, "the columns must be genre, new, price, reward; got price, new, genre, reward, age"),
     ],
 )
 def test_a_bad_row_is_named(changes: dict, says: str, tmp_path: Path):
@@ -190,12 +207,12 @@ def test_what_learning_gains_is_shown_in_words_and_the_simulator_is_not_compared
 @pytest.mark.parametrize(
     ("table", "says"),
     [
-        (b"reward,arm\n1,A quote\n", "must have the columns action, reward"),
+        (b"reward,arm\n1,A quote\n", "the columns must be action, reward; got reward, arm"),
         (b"reward,action\n9,A quote\n", "row 1: the reward 9 is outside the declared range, 0 to 1"),
         (b"reward,action\n", "has no rows below its headings"),
         (b"", "has no rows below its headings"),
         ("reward,action\n1,A quote\n".encode("utf-16"), "is not UTF-8 text; save it as 'CSV UTF-8'"),
-        (b"reward,action\n1,A quote,more,cells\n", "must have the columns action, reward"),
+        (b"reward,action\n1,A quote,more,cells\n", "row 1 has 4 cells, but there are 2 headings"),
     ],
 )
 def test_a_bad_table_is_refused_before_anything_is_created(

@@ -1,9 +1,11 @@
 """Rolling back: afterwards everything is as if what was rolled back had never come, however the server ends."""
 
 import contextlib
+import io
 import itertools
 import random
 import re
+import sys
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
@@ -14,6 +16,7 @@ import pytest
 from test_security import problem
 
 from serving import ARMS, MODEL, TOKEN, Server, created, honest, ticket_report, until
+from sottovoce.cli import main
 from sottovoce.server.coordination.messages import News, Wish
 from sottovoce.server.learn.folding import Fold
 from sottovoce.server.learn.folds import Folds
@@ -294,7 +297,7 @@ def test_a_server_goes_back_serves_what_it_served_then_and_stays_there_after_a_k
 
 
 def test_the_command_rolls_back_and_tickets_that_were_handed_out_before_are_still_taken(
-    live, monkeypatch: pytest.MonkeyPatch
+    live, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ):
     server = live.server
     contract = server.create(ARMS | {"id": "back"})
@@ -307,9 +310,16 @@ def test_the_command_rolls_back_and_tickets_that_were_handed_out_before_are_stil
     said = typed("task", "snapshots", "back", *where)
     assert "back can be rolled back to any count from 0 to 19; to these at once" in said
     assert re.search(rf"^ +0 +{date.today().isoformat()}", said, re.MULTILINE)
-    said = typed("task", "rollback", "back", "--to", "7", *where)
+    monkeypatch.setattr(sys, "argv", ["sottovoce", "task", "rollback", "back", "--to", "7", *where])
+    monkeypatch.setattr(sys, "stdin", io.StringIO("n\n"))
+    with pytest.raises(SystemExit) as left:
+        main()
+    assert left.value.code == 1
+    assert "Go back from 20 reports to 7? There is no way back." in capsys.readouterr().out
+    assert server.summary("back")["learned"] == 20
+    said = typed("task", "rollback", "back", "--to", "7", "--yes", *where)
     assert "no snapshot was kept after 7 reports, so 7 are read again; at once it would go to 0" in said
-    said = typed("task", "rollback", "back", "--to", "0", *where)
+    said = typed("task", "rollback", "back", "--to", "0", "--yes", *where)
     assert said == "back is back at 0 reports; 7 are learned from no more\n"
     assert server.summary("back")["estimates"][0]["reports"] == 0
     server.report("back", *(ticket_report(contract, ticket) for ticket in tickets[20:]))

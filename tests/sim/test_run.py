@@ -3,6 +3,7 @@
 Where nothing speaks against it a run has two seeds and a checkpoint for every round: one compiled loop for many tests.
 """
 
+import re
 from typing import NamedTuple
 
 import jax
@@ -242,3 +243,24 @@ def test_three_classes_of_the_readers_own_run_without_any_registry():
     trace = sv.simulate(MyLearner(), MyUser(), MyWorld(), rounds=2000, mechanism=mechanism, seeds=4)
     assert trace.finite
     assert trace.regret[:, -1].mean() < 2000 * 4 * 0.5 * 0.3
+
+
+@pytest.mark.parametrize(
+    ("mistake", "says"),
+    [
+        ({"ask": lambda self, state, key: 0}, "Mistaken.ask must return an Offer, got int"),
+        (
+            {"tell": lambda self, state, memo, estimate: None},
+            "Mistaken.tell must return a state like that of init, got N",
+        ),
+        (
+            {"tell": lambda self, state, memo, estimate: jax.tree.map(lambda leaf: leaf.sum(), state)},
+            "Mistaken.tell must keep the shapes and types of init: ",
+        ),
+    ],
+)
+def test_a_mistake_in_a_learner_of_the_readers_own_is_named(mistake: dict, says: str):
+    learner = type("Mistaken", (MyLearner,), mistake)()
+    mechanism = sv.calibrate("levels", MyUser.domain, sv.budget(2.0))
+    with pytest.raises(ConfigurationError, match=re.escape(says)):
+        sv.simulate(learner, MyUser(), MyWorld(), rounds=10, mechanism=mechanism, seeds=1)

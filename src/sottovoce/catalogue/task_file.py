@@ -3,15 +3,16 @@
 import datetime
 import re
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import msgspec
 
 from sottovoce.catalogue.algorithms import algorithm_of, default_learner, learners_with, needs_delta
 from sottovoce.catalogue.task import Shuffling
+from sottovoce.catalogue.toml_file import load
 from sottovoce.protocol.budget import budget
 from sottovoce.protocol.contract import DAY, NAME, Limit
-from sottovoce.protocol.errors import ConfigurationError, UnknownName, check_range
+from sottovoce.protocol.errors import ConfigurationError, check_range
 from sottovoce.protocol.fields import Field, width_of
 from sottovoce.protocol.holdout import MOST
 from sottovoce.protocol.strict import Strict
@@ -32,15 +33,9 @@ LARGEST_FEATURES = 2000
 LEAST_HOLDOUT = 0.001
 LEAST_BATCH = 2
 LARGEST_TUNING = 1e9
-UNKNOWN = re.compile(r"unknown field `(?P<field>[^`]*)`(?: - at `\$(?P<path>[.\w]*)`)?$")
-"""What msgspec says of a field that is not declared, and where."""
-QUOTED_DATE = "Expected `date`, got `str`"
-"""What it says of a date in quotation marks."""
 ORIGIN = re.compile(r"https?://[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?(:[1-9][0-9]{0,4})?")
 """As a browser writes it: no path, no capital letters."""
 RESERVED = {"learner", "preset", "arms", "dimension", "rounds", "epsilon", "delta", "region", "drift"}
-
-Kind = TypeVar("Kind")
 
 
 class Privacy(Strict, frozen=True, kw_only=True):
@@ -134,38 +129,6 @@ def load_task_file(path: Path) -> TaskFile:
     return load(path, TaskFile, "a task")
 
 
-def load(path: Path, kind: type[Kind], name: str) -> Kind:
-    """The contents of a TOML file as this type; `name` is what it should be, as in "a task"."""
-    try:
-        return parsed(path.read_bytes(), kind, name, str(path))
-    except OSError as error:
-        raise ConfigurationError(f"cannot read {path}: {error.strerror}") from error
-
-
-def parsed(text: bytes, kind: type[Kind], name: str, path: str) -> Kind:
-    """A text in TOML as this type; `path` is what errors call it."""
-    try:
-        return msgspec.toml.decode(text, type=kind)
-    except UnicodeDecodeError as error:
-        raise ConfigurationError(f"{path} is not {name}: it is not a text in UTF-8") from error
-    except msgspec.DecodeError as error:
-        if (found := UNKNOWN.search(str(error))) and (fields := _fields(kind, found["path"] or "")):
-            place = f" in [{found['path'].strip('.')}]" if found["path"] else ""
-            raise UnknownName(f"field of {path}{place}", found["field"], fields) from error
-        told = str(error).replace(QUOTED_DATE, "a date is written without quotation marks, as 2026-12-31")
-        raise ConfigurationError(f"{path} is not {name}: {told}") from error
-
-
-def _fields(kind: Any, path: str) -> list[str]:
-    """The fields that are declared at this place of a type; none where it has no table of fixed fields."""
-    for name in filter(None, path.split(".")):
-        if name not in (types := {field.name: field.type for field in msgspec.structs.fields(kind)}):
-            return []
-        kind = types[name]
-    declared = isinstance(kind, type) and issubclass(kind, msgspec.Struct)
-    return [field.name for field in msgspec.structs.fields(kind)] if declared else []
-
-
 def seconds(text: str) -> int:
     """A duration.
 
@@ -216,7 +179,10 @@ def check_file(file: TaskFile) -> None:
             shown = f"{count:,}" if count < 10**15 else "much more"
             raise ConfigurationError(f"{name}: at most {most:,}, got {shown}")
     if (features := width_of(file.fields) * max(len(file.actions), 1)) > LARGEST_FEATURES:
-        raise ConfigurationError(f"the features have {features:,} coordinates; at most {LARGEST_FEATURES:,}")
+        raise ConfigurationError(
+            f"the features have {features:,} coordinates, at most {LARGEST_FEATURES:,}: use fewer fields, values of "
+            f"categories, or named actions"
+        )
     for origin in file.origins:
         if not ORIGIN.fullmatch(origin):
             raise ConfigurationError(f"an origin is written like 'https://shop.example', got {origin!r}")

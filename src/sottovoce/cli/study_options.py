@@ -140,11 +140,16 @@ def _study(
 
 
 def number_of(pair: str) -> tuple[str, Any]:
-    """The two sides of NAME=VALUE, the second as a number if it is one."""
+    """The two sides of NAME=VALUE, the second as a number if it is one, or as several between commas.
+
+    >>> number_of("gap=0.1"), number_of("rewards=0.1,0.2"), number_of("motion=fixed")
+    (('gap', 0.1), ('rewards', [0.1, 0.2]), ('motion', 'fixed'))
+    """
     name, equals, value = pair.partition("=")
     if not equals:
         raise ConfigurationError(f"expected NAME=VALUE, got {pair!r}")
     try:
-        return name, float(value)
+        numbers = [float(part) for part in value.split(",")]
     except ValueError:
         return name, value
+    return name, numbers if len(numbers) > 1 else numbers[0]

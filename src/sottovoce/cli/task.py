@@ -123,12 +123,16 @@ def rollback(
         ),
     ],
     server: Server = HERE,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
     """Go back to an earlier state: what came later until now is learned from no more. This cannot be undone."""
     remote = _remote(server)
-    before = remote.summary(id).left_out
+    summary = remote.summary(id)
+    before = summary.left_out
     if again := read_again(remote.snapshots(id), to):
         say(again, wrap=False)
+    if not yes:
+        typer.confirm(f"Go back from {summary.learned:,} reports to {to:,}? There is no way back.", abort=True)
     remote.roll_back(id, to)
     if gone := remote.summary(id).left_out - before:
         say(f"{id} is back at {to:,} reports; {gone:,} are learned from no more", wrap=False)

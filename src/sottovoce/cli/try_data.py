@@ -1,5 +1,6 @@
 """`sottovoce try`: a table of one's own, at budgets that protect, beside no privacy and the best fixed action."""
 
+import itertools
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -62,23 +63,26 @@ def try_data(
         say(note.replace("\n", " "), "dim")
     if not task:
         say("Correct the task file and go live with it, or try it again with --task.", "dim")
-        say(f"task file: {_write_task(place / 'task.toml', trial, data)}", wrap=False)
+        say(f"task file: {_write_task(place, trial, data)}", wrap=False)
     say(f"report: {write_page(place, trial)}", wrap=False)
     write_rows(json, rows_of(trial))
 
 
-def _write_task(path: Path, trial: "Trial", source: str) -> str:
+def _write_task(place: Path, trial: "Trial", source: str) -> str:
     """Write the guessed task with the smallest budget that worked; a file that is there may be a corrected one."""
     from sottovoce.lab.try_data.task_text import task_text
     from sottovoce.lab.try_data.trial import worked
 
-    if path.exists():
-        return f"{path} (an earlier one, left as it is)"
-    enough = [o.cell.task.epsilon for o in trial.private if worked(o, trial.question.known)]
+    enough = [o.cell.task.epsilon for o in trial.private if worked(o, trial)]
     enough = [epsilon for epsilon in enough if epsilon <= LARGEST_EPSILON]
     file = trial.question.file
     if enough:
         spent = msgspec.structs.replace(file.privacy, epsilon=enough[0], lifetime=10 * enough[0])
         file = msgspec.structs.replace(file, privacy=spent)
-    path.write_text(task_text(file, source, str(path)), encoding="utf-8")
+    names = itertools.chain(["task.toml"], (f"task-{count}.toml" for count in itertools.count(2)))
+    texts = ((place / name, task_text(file, source, str(place / name))) for name in names)
+    path, text = next(
+        (path, text) for path, text in texts if not path.exists() or path.read_text(encoding="utf-8") == text
+    )
+    path.write_text(text, encoding="utf-8")
     return str(path)

@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 
 from sottovoce.learners.base import Key, Learner, Offer, configuration
+from sottovoce.protocol.errors import ConfigurationError
 
 
 @configuration()
@@ -18,10 +19,27 @@ class Complete:
         return self.learner.init()
 
     def ask(self, state: Any, key: Key) -> Offer:
-        return self.learner.ask(state, key)
+        offer = self.learner.ask(state, key)
+        if not isinstance(offer, Offer):
+            raise ConfigurationError(f"{self._name}.ask must return an Offer, got {type(offer).__name__}")
+        return offer
 
     def tell(self, state: Any, memo: Any, estimate: Any) -> Any:
-        return self.learner.tell(state, memo, estimate)
+        after = self.learner.tell(state, memo, estimate)
+        (before, kind), (found, other) = _numbers(state), _numbers(after)
+        if kind != other:
+            raise ConfigurationError(
+                f"{self._name}.tell must return a state like that of init, got {type(after).__name__}"
+            )
+        if changed := [
+            f"{name} was {before[name]} and is {found[name]}" for name in before if before[name] != found[name]
+        ]:
+            raise ConfigurationError(f"{self._name}.tell must keep the shapes and types of init: {'; '.join(changed)}")
+        return after
+
+    @property
+    def _name(self) -> str:
+        return type(self.learner).__name__
 
     @property
     def refreshes(self) -> bool:
@@ -63,6 +81,14 @@ class Complete:
 
     def memo_of(self, arm: Any) -> Any | None:
         return self.learner.memo_of(arm) if hasattr(self.learner, "memo_of") else None
+
+
+def _numbers(state: Any) -> tuple[dict[str, str], Any]:
+    """Type and shape of each array of a state, by its place, and how they are put together."""
+    leaves, kind = jax.tree_util.tree_flatten_with_path(state)
+    return {
+        jax.tree_util.keystr(at).lstrip("."): f"{jnp.result_type(one)}{list(jnp.shape(one))}" for at, one in leaves
+    }, kind
 
 
 def complete(learner: Learner) -> Complete:

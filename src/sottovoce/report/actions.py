@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from sottovoce.report.terms import many
+
 DONE = {
     "create": "created",
     "predict": "stored a prediction",
@@ -39,7 +41,7 @@ def sentence_of(action: str, detail: Mapping[str, Any], status: int) -> str:
 
 def _more(action: str, detail: Mapping[str, Any]) -> str:
     if action == "rollback" and "learned" in detail:
-        return f" to {_many(detail['learned'], 'report')}"
+        return f" to {many(detail['learned'], 'report')}"
     if action == "warm" and "rows" in detail:
         return f" ({detail['rows']:,})"
     if action == "create" and "digest" in detail:
@@ -49,10 +51,6 @@ def _more(action: str, detail: Mapping[str, Any]) -> str:
 
 
 def _refused(detail: Mapping[str, Any], status: int) -> str:
-    requests = _many(detail.get("times", 1), "request")
+    requests = many(detail.get("times", 1), "request")
     why = "no token, or none of this server" if status == 401 else "the token does not allow it"
     return f"{requests} refused: {why} ({', '.join(detail.get('routes', []))})"
-
-
-def _many(number: int, what: str) -> str:
-    return f"{number:,} {what}" + "s" * (number != 1)

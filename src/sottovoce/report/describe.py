@@ -13,7 +13,7 @@ from sottovoce.protocol.wire import TaskStatus
 from sottovoce.report.confidence import half_width
 from sottovoce.report.odds import in_words
 from sottovoce.report.page import cell
-from sottovoce.report.terms import choices, duration, size, values
+from sottovoce.report.terms import choices, duration, many, size, values
 
 ERROR = 0.05
 """How often a range of mean rewards may be wrong."""
@@ -47,7 +47,7 @@ def facts(contract: Contract, status: TaskStatus, summary: Summary) -> Iterator[
     length, delay, kept = size(summary.bytes_per_report), duration(contract.delay), duration(contract.retention)
     yield "report", f"{length}, sent within {delay}, kept {kept}"
     learned = max(0, summary.learned - summary.warm - (summary.gain.aside if summary.gain else 0))
-    yield "progress", f"{summary.reports:,} reports of about {learning.horizon:,}, {learned:,} learned from"
+    yield "progress", f"{many(summary.reports, 'report')} of about {learning.horizon:,}, {learned:,} learned from"
     if summary.warm:
         yield "started", f"from {summary.warm:,} public or consented answers, without noise"
     if summary.left_out:

@@ -57,3 +57,12 @@ def values(field: Field) -> str:
 def size(octets: int) -> str:
     """How long a report is."""
     return "one byte" if octets == 1 else f"{octets} bytes"
+
+
+def many(number: int, what: str) -> str:
+    """So many of these, as people say it.
+
+    >>> many(1, "run"), many(2000, "run")
+    ('1 run', '2,000 runs')
+    """
+    return f"{number:,} {what}" + "s" * (number != 1)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from sottovoce.catalogue.task_file import parsed
+from sottovoce.catalogue.toml_file import parsed
 from sottovoce.protocol.contract import NAME
 from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.protocol.strict import Strict

@@ -23,8 +23,6 @@ from sottovoce.protocol.fields import Category, Field, Flag, Number
 RawFields = Mapping[str, Any]
 """What an app knows, by the names of the fields; None where it does not."""
 
-FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
-
 
 def features(offers: ByModel, raw: RawFields | Sequence[RawFields]) -> NDArray[np.floating]:
     """One row of features per action, from the person's fields or from each candidate's."""
@@ -69,18 +67,6 @@ def in_blocks(xp: Any, actions: int, person: Any) -> Any:
     return xp.kron(xp.eye(actions), person)
 
 
-def from_text(name: str, field: Field, text: str) -> float | bool | str:
-    """What a cell of a table says of this field."""
-    match field:
-        case Category():
-            return text
-        case Number():
-            return number_from(name, text)
-        case Flag() if text.lower() in FLAGS:
-            return FLAGS[text.lower()]
-    raise BadInput(f"{name!r} must be true or false, got {text!r}")
-
-
 def to_word(field: Field, value: Any) -> float | bool | str:
     """A value as `vector` takes it, in the words of an app."""
     match field:
@@ -90,17 +76,6 @@ def to_word(field: Field, value: Any) -> float | bool | str:
             return bool(value)
         case Number():
             return float(value)
-
-
-def number_from(name: str, text: str) -> float:
-    """A finite number in a cell of a table."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not math.isfinite(number):
-        raise BadInput(f"{name!r} must be a finite number, got {text!r}")
-    return number
 
 
 def _value(name: str, field: Field, value: Any) -> float | bool | int:

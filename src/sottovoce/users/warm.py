@@ -15,7 +15,8 @@ from sottovoce.protocol.contract import ByModel, Contract, RewardTerms
 from sottovoce.protocol.errors import BadInput
 from sottovoce.protocol.team import WarmRow
 from sottovoce.users import user_of
-from sottovoce.users.fields import features, from_text, number_from
+from sottovoce.users.cells import numbers_of, values_of
+from sottovoce.users.fields import RawFields, features
 
 
 class Answer(NamedTuple):
@@ -38,15 +39,22 @@ def columns_of(contract: Contract) -> tuple[str, ...]:
 
 
 def answers_of(contract: Contract, rows: Iterable[Mapping[str, str]]) -> list[Answer]:
-    """The rows of a table as text, understood; a bad one is refused by its number."""
-    wanted, found = columns_of(contract), []
-    for number, row in enumerate(rows, 1):
-        if set(row) != set(wanted):
-            raise BadInput(f"row {number} must have the columns {', '.join(wanted)}")
+    """The rows of a table as text, understood; what cannot be is refused, with the number of its row."""
+    wanted, rows = columns_of(contract), list(rows)
+    if rows and set(rows[0]) != set(wanted):
+        raise BadInput(f"the columns must be {', '.join(wanted)}; got {', '.join(rows[0])}")
+    columns = {name: [row[name] for row in rows] for name in wanted}
+    rewards = numbers_of("reward", columns["reward"])
+    fields = contract.offers.fields if isinstance(contract.offers, ByModel) else {}
+    said = {name: values_of(name, field, columns[name]) for name, field in fields.items()}
+    found = []
+    for place, reward in enumerate(rewards):
+        raw = {name: values[place] for name, values in said.items()}
         try:
-            found.append(Answer(*_choice(contract, row), _reward(contract.reward, row["reward"])))
+            choice = _choice(contract, raw, columns["action"][place] if contract.offers.actions else "")
+            found.append(Answer(*choice, _reward(contract.reward, reward)))
         except BadInput as error:
-            raise BadInput(f"row {number}: {error}") from error
+            raise BadInput(f"row {place + 1}: {error}") from error
     return found
 
 
@@ -59,20 +67,18 @@ def warm_rows(contract: Contract, answers: Iterable[Answer], model: Any = None) 
     ]
 
 
-def _reward(terms: RewardTerms, text: str) -> float:
-    given = number_from("reward", text)
+def _reward(terms: RewardTerms, given: float) -> float:
     if not terms.low <= given <= terms.high:
         raise BadInput(f"the reward {given:g} is outside the declared range, {terms.low:g} to {terms.high:g}")
     return float(terms.to_unit(given))
 
 
-def _choice(contract: Contract, row: Mapping[str, str]) -> tuple[int | None, Any, int]:
+def _choice(contract: Contract, raw: RawFields, name: str) -> tuple[int | None, Any, int]:
     offers, action = contract.offers, 0
     if offers.actions:
-        if row["action"] not in offers.actions:
-            raise BadInput(f"unknown action {row['action']!r}; this task has: {', '.join(offers.actions)}")
-        action = offers.actions.index(row["action"])
+        if name not in offers.actions:
+            raise BadInput(f"unknown action {name!r}; this task has: {', '.join(offers.actions)}")
+        action = offers.actions.index(name)
     if not isinstance(offers, ByModel):
         return action, None, action
-    raw = {name: from_text(name, field, row[name]) for name, field in offers.fields.items()}
     return None, features(offers, raw if offers.actions else [raw]), action

@@ -11,7 +11,8 @@ from sottovoce.catalogue.algorithms import algorithm_of, needs_delta
 from sottovoce.catalogue.resolve import contract_of, tuning_of
 from sottovoce.catalogue.task import Task, learning_of, task
 from sottovoce.catalogue.task import task_of as task_of_contract
-from sottovoce.catalogue.task_file import TaskFile, load, load_task_file
+from sottovoce.catalogue.task_file import TaskFile, load_task_file
+from sottovoce.catalogue.toml_file import load
 from sottovoce.protocol.contract import ByModel, Contract, contract_from
 from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.sim.worlds import World, actions_of, first_world, world_of, world_of_task

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from sottovoce.privacy.special import normal_quantile
 from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.protocol.fields import Field
-from sottovoce.sim.tables import Answers, Columns, encoded, numbers_of
+from sottovoce.sim.tables import Answers, Columns, encoded
+from sottovoce.users.cells import numbers_of
 
 FALSE_ALARM = 1e-6
 LEAST = 0.001
@@ -28,7 +29,7 @@ LEAST = 0.001
 
 def given_propensities(columns: Columns, name: str) -> NDArray[np.float64]:
     """The column that says with what probability each logged action was chosen."""
-    found = numbers_of(columns, name)
+    found = np.array(numbers_of(name, columns[name]))
     if found.min() <= 0 or found.max() > 1:
         raise ConfigurationError(
             f"column {name!r} must hold probabilities above 0 and up to 1, got {found.min():g} to {found.max():g}"

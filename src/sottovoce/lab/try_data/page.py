@@ -19,6 +19,7 @@ from sottovoce.report.figure import (
     panels,
 )
 from sottovoce.report.page import footer, table, verdict, whole_page
+from sottovoce.report.terms import many
 
 NOTE = """In units of the reward. Last tenth: of the people who come last, the mean of all runs, then the lowest and the
 highest. Lift: how much more that is than under uniform play. Over all: of everybody. Learned: the share of the way from
@@ -44,8 +45,8 @@ def setting_of(trial: Trial) -> str:
     question = trial.question
     file, offers = question.file, question.contract.offers
     return (
-        f"{question.rows:,} rows, {len(file.actions)} actions, {len(file.fields)} fields "
-        f"({offers.dimension} coordinates); {file.learner}, {file.horizon:,} people, {trial.seeds} runs"
+        f"{question.rows:,} rows, {len(file.actions)} actions, {many(len(file.fields), 'field')} "
+        f"({offers.dimension} coordinates); {file.learner}, {file.horizon:,} people, {many(trial.seeds, 'run')}"
     )
 
 
@@ -62,6 +63,8 @@ def draw_rewards(trial: Trial, narrow: bool = False) -> Figure:
     panel.axhline(known.uniform, color=UNIFORM, linewidth=1.6, linestyle=DOTTED, label="uniform play")
     panel.set(xlabel="people", ylabel="mean reward of a person", xlim=(0, trial.question.file.horizon))
     panel.xaxis.set_major_formatter(lambda people, _: f"{people:,.0f}")
+    if narrow:
+        panel.locator_params(axis="x", nbins=4)
     grid(panel)
     legend(panel, "below" if narrow else "beside", ncols=2 if narrow else 1)
     if not narrow:

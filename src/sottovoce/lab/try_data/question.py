@@ -16,25 +16,18 @@ from sottovoce.catalogue.task_file import Privacy, Reward, TaskFile, load_task_f
 from sottovoce.lab.try_data.logs import given_propensities, overall_shares
 from sottovoce.protocol.contract import Contract, RewardTerms, contract_from
 from sottovoce.protocol.errors import ConfigurationError, UnknownName
-from sottovoce.protocol.fields import Field, Number
-from sottovoce.sim.tables import (
-    EXAMPLES,
-    MOST_WORDS,
-    Answers,
-    Columns,
-    answers_of,
-    columns_of,
-    encoded,
-    guessed_fields,
-    numbers_of,
-    says_nothing,
-)
+from sottovoce.protocol.fields import Category, Field, Number
+from sottovoce.sim.guesses import Guess, guesses, usual_rewards
+from sottovoce.sim.tables import EXAMPLES, Answers, Columns, answers_of, columns_of, encoded
 from sottovoce.sim.worlds import World
 from sottovoce.sim.worlds.logged import Logged
 from sottovoce.sim.worlds.table import Table
+from sottovoce.users.cells import numbers_of, says_nothing
 
 MOST_ROWS = 100_000
 """Of a longer table so many rows are taken at random."""
+FEW_ROWS = 100
+"""A share that is estimated from fewer may be off by a tenth."""
 PATIENCE = 40
 """Rows that are drawn for one that counts, in units of the expected number: the chance to need more is e^-40."""
 RANGES = """\
@@ -89,21 +82,21 @@ def question_of(asked: Asked) -> Question:
     asked = _completed(asked, columns)
     given = load_task_file(asked.task) if asked.task else None
     answers = answers_of(columns, asked.label or asked.action, given.actions if given else ())
-    used = {asked.label, asked.action, asked.reward, asked.propensity, *asked.ignore}
-    fields = given.fields if given else guessed_fields(columns, without=used)
-    reward = given.reward if given else _reward(asked, columns)
-    file, notes = (given, []) if given else _guessed(asked, answers, fields, reward)
+    rewards = np.array(numbers_of(asked.reward, columns[asked.reward])) if asked.reward else np.zeros(0)
+    file, notes = (given, []) if given else _guessed(asked, columns, answers, rewards)
     file = msgspec.structs.replace(file, horizon=asked.people or file.horizon)
     if algorithm_of(file.learner).actions != "features" or file.candidates:
-        raise ConfigurationError(f"{file.id}: a table is tried with named actions and a learner that takes fields")
-    contract = contract_from(contract_of(file))
-    if not given:
-        notes += _left_out(columns, sorted(columns.keys() - fields.keys() - used))
+        raise ConfigurationError(
+            f"{file.learner}: a table is tried with named actions and a learner that takes fields, such as {LEARNER}"
+        )
+    contract, fields = contract_from(contract_of(file)), file.fields
+    people = encoded(fields, columns)
     if empty := _empty(fields, columns):
         notes.append(f"Cells without a value count as not known: {', '.join(empty)}.")
+    if others := _others(fields, columns):
+        notes.append(f"Cells with a word that is no value of its category count as none of them: {', '.join(others)}.")
     if len(answers.places) < rows:
         notes.append(f"Of {rows:,} rows {MOST_ROWS:,} were taken at random.")
-    people = encoded(fields, columns)
     if len(people) < 10 * people.shape[1]:
         notes.append("There are few rows for so many fields: rows come again and again and may be learned by heart.")
     if asked.label:
@@ -112,8 +105,15 @@ def question_of(asked: Asked) -> Question:
     else:
         p = given_propensities(columns, asked.propensity) if asked.propensity else None
         p = overall_shares(fields, columns, answers) if p is None else p
-        world, known = _logged(people, answers, _checked(columns, asked.reward, reward), p, contract.reward)
+        low, high = contract.reward.low, contract.reward.high
+        clipped = np.clip(rewards, low, high)
+        world, known = _logged(people, answers, clipped, p, contract.reward)
         assumed = "" if asked.propensity else "; actions are taken as drawn with their overall share"
+        if changed := np.count_nonzero(clipped != rewards):
+            notes.append(f"Rewards outside {low:g} to {high:g} were clipped, as a device does: {changed:,} of them.")
+        counts = dict(zip(answers.names, np.bincount(answers.places, minlength=len(answers.names)), strict=True))
+        if few := [f"{action} ({count:,})" for action, count in counts.items() if count < FEW_ROWS]:
+            notes.append(f"So few rows have these actions that their mean rewards are uncertain: {', '.join(few)}.")
         notes.append(f"Replay: about one row in {1 / p.min():.3g} counts{assumed}.")
         name = f"{Path(asked.path).stem}, {asked.reward} by {asked.action}"
     return Question(name, rows, file, contract, world, known, tuple(notes))
@@ -149,13 +149,14 @@ def _thinned(columns: Columns) -> tuple[Columns, int]:
     return {name: [cells[row] for row in chosen] for name, cells in columns.items()}, rows
 
 
-def _left_out(columns: Columns, names: list[str]) -> Iterator[str]:
-    """Why no field was guessed for these columns."""
-    wordy = [name for name in names if len(set(columns[name])) > MOST_WORDS]
-    if same := [name for name in names if name not in wordy]:
-        yield f"The same in every row, so left out: {', '.join(same)}."
-    if wordy:
-        yield f"More than {MOST_WORDS} different words, so left out (group them to use them): {', '.join(wordy)}."
+def _left_out(guessed: Mapping[str, Guess]) -> Iterator[str]:
+    """Why no field was guessed for some columns."""
+    names: dict[str, list[str]] = {}
+    for name, guess in guessed.items():
+        if isinstance(guess, str):
+            names.setdefault(guess, []).append(name)
+    for reason, left_out in sorted(names.items(), reverse=True):
+        yield f"{reason}: {', '.join(sorted(left_out))}."
 
 
 def _empty(fields: Mapping[str, Field], columns: Columns) -> list[str]:
@@ -164,30 +165,49 @@ def _empty(fields: Mapping[str, Field], columns: Columns) -> list[str]:
     return [f"{count:,} of {len(columns[name]):,} in {name}" for name, count in counts.items() if count]
 
 
-def _reward(asked: Asked, columns: Columns) -> Reward:
-    """The range of the reward: 0 and 1 for a right answer, else as said, else from the smallest to the largest."""
+def _others(fields: Mapping[str, Field], columns: Columns) -> list[str]:
+    """How many cells of each category have another word, where there are any."""
+    values = {name: {*field.values} for name, field in fields.items() if isinstance(field, Category)}
+    counts = {
+        name: sum(cell not in known and not says_nothing(cell) for cell in columns[name])
+        for name, known in values.items()
+    }
+    return [f"{count:,} of {len(columns[name]):,} in {name}" for name, count in counts.items() if count]
+
+
+def _no_fields(answers: Answers, rewards: NDArray[np.float64], reward: Reward) -> str:
+    """What to do with a table that has only actions and rewards."""
+    arms, counts = len(answers.names), np.bincount(answers.places)
+    if len(rewards):
+        low, high = reward.low, reward.high
+        means = np.bincount(answers.places, (np.clip(rewards, low, high) - low) / (high - low)) / counts
+    else:
+        means = counts / len(answers.places)
+    shown = ",".join(f"{mean:.3g}" for mean in means)
+    return (
+        f"no column is left that says anything about a person. For people who are all alike, "
+        f"`sottovoce choose --arms {arms} --option rewards={shown}` compares learners with these mean rewards."
+    )
+
+
+def _reward(asked: Asked, rewards: NDArray[np.float64]) -> Reward:
+    """The range of the reward: 0 and 1 for a right answer, else as said, else where most of them lie."""
     if asked.label:
         return Reward()
-    found = numbers_of(columns, asked.reward)
-    low, high = asked.reward_range or (float(found.min()), float(found.max()))
+    low, high = asked.reward_range or usual_rewards(rewards)
     if low >= high:
         wrong = f"--reward-range {low:g} {high:g} is empty" if asked.reward_range else f"the reward is always {low:g}"
         raise ConfigurationError(f"{wrong}; there must be a smaller and a larger reward")
     return Reward(low=low, high=high, default=low)
 
 
-def _checked(columns: Columns, name: str, reward: Reward) -> NDArray[np.float64]:
-    found = numbers_of(columns, name)
-    if outside := np.flatnonzero((found < reward.low) | (found > reward.high)).tolist():
-        raise ConfigurationError(
-            f"row {outside[0] + 1}: the reward {found[outside[0]]:g} is outside {reward.low:g} to {reward.high:g} "
-            f"({len(outside):,} such rows); say --reward-range {found.min():g} {found.max():g}, or correct the rows"
-        )
-    return found
-
-
-def _guessed(asked: Asked, answers: Answers, fields: Mapping[str, Field], reward: Reward) -> tuple[TaskFile, list[str]]:
+def _guessed(asked: Asked, columns: Columns, answers: Answers, rewards: NDArray) -> tuple[TaskFile, list[str]]:
     """The task of a table, and what was guessed."""
+    guessed = guesses(columns, {asked.label, asked.action, asked.reward, asked.propensity, *asked.ignore})
+    fields = {name: guess for name, guess in guessed.items() if not isinstance(guess, str)}
+    left_out, reward = list(_left_out(guessed)), _reward(asked, rewards)
+    if not fields:
+        raise ConfigurationError(" ".join([_no_fields(answers, rewards, reward), *left_out]))
     notes = [RANGES] if any(isinstance(field, Number) for field in fields.values()) else []
     if asked.reward and not asked.reward_range:
         notes.append(f"The range of the reward, {reward.low:g} to {reward.high:g}, was taken from the table as well.")
@@ -198,13 +218,13 @@ def _guessed(asked: Asked, answers: Answers, fields: Mapping[str, Field], reward
         learner=asked.learner or LEARNER,
         actions=answers.names,
         one_right=bool(asked.label),
-        fields=dict(fields),
+        fields=fields,
         horizon=asked.people or 100_000,
         privacy=Privacy(epsilon=4.0, lifetime=40.0),
         reward=reward,
         expires=datetime.date.today() + datetime.timedelta(days=180),
     )
-    return file, notes
+    return file, notes + left_out
 
 
 def _labelled(people: NDArray[np.float64], answers: Answers, terms: RewardTerms) -> tuple[World, Known]:

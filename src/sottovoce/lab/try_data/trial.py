@@ -1,5 +1,6 @@
 """The runs of a question, what each gave in mean reward, and the verdict in a sentence."""
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -9,14 +10,14 @@ from numpy.typing import NDArray
 
 from sottovoce.lab.study.cells import Cell, CellResult, cells_of, notices_of, run_cells
 from sottovoce.lab.study.file import study_of
-from sottovoce.lab.try_data.question import Known, Question
+from sottovoce.lab.try_data.question import Question
 from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.sim.batch import Progress
 from sottovoce.sim.worlds.logged import Logged
 
 ENOUGH = 0.5
-"""It worked if at least this share of what the learner learns without privacy was learned, and in every run more than
-the best fixed action gives."""
+"""It worked if at least this share of what the learner learns without privacy was learned, and it was better than the
+best fixed action: in every run, and on average by more than chance."""
 WINDOWS = 50
 """Points of a curve: each is the mean reward of so large a part of the people."""
 
@@ -62,6 +63,16 @@ class Trial(NamedTuple):
     @property
     def plain(self) -> Outcome:
         return self.outcomes[-1]
+
+    @property
+    def clear(self) -> float:
+        """What a last tenth must give to be clearly better than the best fixed action, whose rewards vary too.
+
+        Two standard errors above it, for rewards that vary as much as they can with this mean.
+        """
+        best, terms = self.question.known.best, self.question.contract.reward
+        people = self.question.file.horizon / 10 * self.seeds
+        return best + 2 * math.sqrt(max((best - terms.low) * (terms.high - best), 0.0) / people)
 
 
 def cells_for(question: Question, epsilon: Sequence[float], seeds: int) -> tuple[Any, list[Cell]]:
@@ -116,31 +127,38 @@ def range_of(values: NDArray[np.float64]) -> Range:
     return Range(float(values.mean()), float(values.min()), float(values.max()))
 
 
-def worked(outcome: Outcome, known: Known) -> bool:
-    """In every run more than the best fixed action gives, and at least half of what is learned without privacy."""
-    return outcome.last.low > known.best and outcome.learned >= ENOUGH
+def worked(outcome: Outcome, trial: Trial) -> bool:
+    """Clearly better than the best fixed action, better in every run, and half of what is learned without privacy."""
+    return _better(outcome, trial) and outcome.learned >= ENOUGH
+
+
+def _better(outcome: Outcome, trial: Trial) -> bool:
+    return outcome.last.mean > trial.clear and outcome.last.low > trial.question.known.best
 
 
 def verdicts(trial: Trial) -> list[str]:
     """A plain sentence for each budget; one for all where the fields help nobody."""
     known = trial.question.known
-    if trial.plain.last.mean <= known.best:
+    people = f"{trial.question.file.horizon:,} people"
+    if not _better(trial.plain, trial):
         return [
-            f"The fields do not help here: the learner reaches {trial.plain.last.mean:.3f} without any privacy, and "
-            f"always {known.best_action!r} gives {known.best:.3f}. Try other columns, or a learner without fields."
+            f"The fields do not clearly help {people} here: the learner reaches {trial.plain.last.mean:.3f} without "
+            f"any privacy, and always {known.best_action!r} gives {known.best:.3f}. Try other columns, more people, or "
+            f"a learner without fields."
         ]
-    return [_verdict(outcome, known, f"{trial.question.file.horizon:,} people") for outcome in trial.private]
+    return [_verdict(outcome, trial, people) for outcome in trial.private]
 
 
-def _verdict(outcome: Outcome, known: Known, people: str) -> str:
+def _verdict(outcome: Outcome, trial: Trial, people: str) -> str:
+    known = trial.question.known
     reward = f"{outcome.last.mean:.3f} a person at the end instead of {known.best:.3f} (always {known.best_action!r})"
-    if worked(outcome, known):
+    if worked(outcome, trial):
         return (
             f"At {outcome.who} it would have worked: {reward}, {outcome.learned:.0%} of what it learns without privacy."
         )
-    if outcome.last.mean > known.best:
+    if outcome.last.mean > trial.clear:
         return f"At {outcome.who} it would have helped a little: {reward}. With more than {people} it may work."
-    return f"At {outcome.who} it would not have worked: no better than the best fixed action with {people}."
+    return f"At {outcome.who} it would not have worked: not clearly better than the best fixed action with {people}."
 
 
 def rows_of(trial: Trial) -> list[dict[str, Any]]:
@@ -151,7 +169,7 @@ def rows_of(trial: Trial) -> list[dict[str, Any]]:
     for outcome in trial.outcomes:
         epsilon = outcome.cell.task.epsilon if outcome.cell.private else None
         numbers = {"last": outcome.last.mean, "last_low": outcome.last.low, "last_high": outcome.last.high}
-        numbers |= {"overall": outcome.overall.mean, "learned": outcome.learned, "worked": worked(outcome, known)}
+        numbers |= {"overall": outcome.overall.mean, "learned": outcome.learned, "worked": worked(outcome, trial)}
         rows.append(shared | {"who": outcome.who, "epsilon": epsilon} | numbers)
     for who, reward in (("best fixed action", known.best), ("uniform play", known.uniform)):
         rows.append(shared | {"who": who, "epsilon": None, "last": reward, "overall": reward})

@@ -11,7 +11,8 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from sottovoce.catalogue.task_file import TaskFile, parsed
+from sottovoce.catalogue.task_file import TaskFile
+from sottovoce.catalogue.toml_file import parsed
 from sottovoce.protocol import team
 from sottovoce.protocol.contract import contract_from
 from sottovoce.protocol.errors import ConfigurationError

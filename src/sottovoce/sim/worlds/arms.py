@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from sottovoce.learners.base import Key, configuration, pick
 from sottovoce.protocol.errors import ConfigurationError
@@ -37,8 +38,9 @@ class Arms(_Bernoulli):
     rewards: Any = None
 
     def __post_init__(self) -> None:
-        if self.rewards is not None and len(self.rewards) != self.arms:
-            raise ConfigurationError(f"rewards must have one number per arm: {self.arms}, got {len(self.rewards)}")
+        if self.rewards is not None and np.shape(self.rewards) != (self.arms,):
+            got = len(self.rewards) if np.shape(self.rewards) else repr(self.rewards)
+            raise ConfigurationError(f"rewards must have one number per arm: {self.arms}, got {got}")
 
     def sample(self, key: Key) -> "Arms":
         if self.rewards is None:

@@ -11,7 +11,8 @@ import jax.numpy as jnp
 
 from sottovoce.learners.base import Key, configuration
 from sottovoce.protocol.errors import ConfigurationError
-from sottovoce.sim.tables import answers_of, columns_of, encoded, guessed_fields
+from sottovoce.sim.guesses import guessed_fields
+from sottovoce.sim.tables import answers_of, columns_of, encoded
 from sottovoce.users.fields import in_blocks
 
 
