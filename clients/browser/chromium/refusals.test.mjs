@@ -10,6 +10,7 @@ import {
   model,
   open,
   opened,
+  pause,
   PERSON,
   person,
   sentAfter,
@@ -95,6 +96,26 @@ test("a contract that changes under the same id is refused, and what waits is wi
   assert.deepEqual(await page.evaluate(() => device.outbox()), []);
   const [{ reported, problem }] = await visit(page, null, 1);
   assert.deepEqual([reported, problem], [false, "nothing is reported: closed"]);
+  assert.deepEqual(bodies(), []);
+  await context.close();
+});
+
+test("what a changed contract withdraws does not leave when the page is closed either", async () => {
+  const { context, bodies } = await person();
+  const [task, other] = [await arms({ reward: { wait: "48h" } }), await arms()];
+  const page = await opened(context, task);
+  await visit(page, null, 1);
+  await context.route(`${server}/v1/tasks/${task}`, async (route) => {
+    route.fulfill({ response: await route.fetch({ url: `${server}/v1/tasks/${other}` }) });
+  });
+  await sentAfter(page, 25 * HOUR); // the status is asked for once a day
+  assert.equal(await page.evaluate(() => device.reporting), "closed");
+  await page.evaluate(() => {
+    later += 48 * 3600;
+    Object.defineProperty(document, "hidden", { value: true });
+    document.dispatchEvent(new Event("visibilitychange", { bubbles: true }));
+  });
+  await pause(300);
   assert.deepEqual(bodies(), []);
   await context.close();
 });

@@ -170,6 +170,35 @@ test("a page that was put aside goes on when it is shown again", async () => {
   await context.close();
 });
 
+test("what is withdrawn while it is drawn, or sent in vain, does not leave when the page is closed", async () => {
+  for (const sending of [false, true]) {
+    const { context, bodies } = await person();
+    const page = await opened(context, await arms({ reward: { wait: "0s" }, delay: "0s" }));
+    const [{ id }] = await visit(page, null, null);
+    let refuse;
+    await context.route("**/reports", (route) => (refuse = () => route.abort()));
+    if (sending) {
+      await page.evaluate((id) => device.observe(id, 1), id);
+      await page.evaluate(ENDS.hidden);
+      await until(() => refuse);
+      await page.evaluate(() => device.optOut());
+      await refuse();
+    } else {
+      await page.evaluate(async (id) => {
+        const drawn = device.observe(id, 1);
+        for (let i = 0; i < 5; i++) await undefined; // the draw has begun
+        await Promise.all([drawn, device.optOut()]);
+      }, id);
+    }
+    await pause(300);
+    await page.evaluate(() => void (later += 7200)); // the server is not left alone any more
+    await page.evaluate(ENDS.hidden);
+    await pause(300);
+    assert.equal(bodies().length, sending ? 1 : 0);
+    await context.close();
+  }
+});
+
 test("a page that was put aside sends nothing that was withdrawn meanwhile, and what was not", async () => {
   for (const withdrawn of [true, false]) {
     const { context, bodies } = await person();

@@ -30,12 +30,12 @@ import { set, warn, type Core } from "./core.js";
 import { asking } from "./http.js";
 import { changed, join, share, type Shared } from "./joining.js";
 import { accountOf, limitsOf, type Balance } from "./ledger.js";
-import { askStatus, attempt, catchUp, deliver, dueNow, leave, refill, renew } from "./network.js";
+import { askStatus, attempt, catchUp, deliver, dueNow, leave, refill, renew, withdrawAll } from "./network.js";
 import type { Choice, Chosen, Given, Options, Sent, Waiting } from "./options.js";
 import { balanceOf, missing, promise, reportingOf, type Reporting, type Subject } from "./paying.js";
 import { AHEAD, left, owned, takeOwn } from "./permits.js";
 import { report } from "./reporting.js";
-import { withdraw, type Entry, type Joined } from "./vault.js";
+import type { Entry, Joined } from "./vault.js";
 
 /**
  * A task joined by one owner. Events: "model" when there is a newer model, "state" when the task is opened or paused, gets
@@ -225,9 +225,8 @@ export class Device extends EventTarget {
   }
 
   /** Withdraw what has not left, in all tabs, and report nothing more. Choosing goes on; what was spent stays spent. */
-  async optOut(): Promise<void> {
-    this.#core.outgoing = [];
-    await set(this.#core, { optedOut: true }, (tables) => withdraw(tables, "withdrawn"));
+  optOut(): Promise<void> {
+    return withdrawAll(this.#core, { optedOut: true }, "withdrawn");
   }
 
   /** Report again, on the old ledger. */
