@@ -70,7 +70,8 @@ def main(wanted: list[str]) -> None:
         subprocess.run([NODE, SHOTS, IMAGES, *named], check=True)
     for name in named:
         for picture in IMAGES.glob(f"{name.partition('=')[0]}-*-*.png"):
-            Image.open(picture).convert("RGB").quantize(COLOURS).save(picture, optimize=True)
+            few = Image.open(picture).convert("RGB").quantize(COLOURS, Image.Quantize.MAXCOVERAGE)  # also rare ones
+            few.save(picture, optimize=True)
 
 
 if __name__ == "__main__":
