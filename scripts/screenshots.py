@@ -41,6 +41,13 @@ def table1(folder: Path) -> str:
     return (folder / "table1.html").as_uri()
 
 
+def statement(folder: Path) -> str:
+    """The statement of the first live task."""
+    page = folder.with_suffix(".html")
+    sottovoce("statement", "experiments/live/headline.toml", "--html", str(page))
+    return page.as_uri()
+
+
 def manual(folder: Path) -> str:
     """The home page of the manual, which `make docs` built; served, because it loads its own files."""
     handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(ROOT / "site"))
@@ -49,7 +56,7 @@ def manual(folder: Path) -> str:
     return f"http://127.0.0.1:{server.server_address[1]}/"
 
 
-PAGES: dict[str, Callable[[Path], str]] = {"study": study, "table1": table1, "manual": manual}
+PAGES: dict[str, Callable[[Path], str]] = {"study": study, "table1": table1, "statement": statement, "manual": manual}
 
 
 def sottovoce(*words: str) -> None:
@@ -63,7 +70,8 @@ def main(wanted: list[str]) -> None:
         subprocess.run([NODE, SHOTS, IMAGES, *named], check=True)
     for name in named:
         for picture in IMAGES.glob(f"{name.partition('=')[0]}-*-*.png"):
-            Image.open(picture).convert("RGB").quantize(COLOURS).save(picture, optimize=True)
+            few = Image.open(picture).convert("RGB").quantize(COLOURS, Image.Quantize.MAXCOVERAGE)  # also rare ones
+            few.save(picture, optimize=True)
 
 
 if __name__ == "__main__":

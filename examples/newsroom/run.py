@@ -21,19 +21,21 @@ from sottovoce.catalogue.task_file import TaskFile, load_task_file
 from sottovoce.cli.demo import running_server
 
 HERE = Path(__file__).parent
-BROWSER_DEVICE = HERE.parent.parent / "clients" / "browser" / "dist" / "sottovoce.js"
+DIST = HERE.parent.parent / "clients" / "browser" / "dist"
+DEVICE = ("sottovoce.js", "delta.js", "holdout.js", "learners.js")
+"""The browser device, and the parts that it loads from beside its own file for tasks that need them."""
 TASKS = (HERE / "lead.toml", HERE / "stories.toml")
 
 
 class Page(SimpleHTTPRequestHandler):
-    """The files of this folder, the browser device, and where the learning server is."""
+    """The files of this folder, the browser device with its parts, and where the learning server is."""
 
     def __init__(self, *call: object, learning: str) -> None:
         self.learning = learning
         super().__init__(*call, directory=str(HERE))  # pyright: ignore[reportArgumentType]
 
     def do_GET(self) -> None:
-        made = {"/sottovoce.js": BROWSER_DEVICE.read_bytes, "/config.js": self._config}
+        made = {f"/{name}": (DIST / name).read_bytes for name in DEVICE} | {"/config.js": self._config}
         if self.path in made:
             self.send_response(200)
             self.send_header("Content-Type", "text/javascript")
@@ -74,7 +76,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--port", type=int, default=8000, help="of the page; 0 takes a free one")
     port = parser.parse_args().port
-    if not BROWSER_DEVICE.exists():
+    if not (DIST / DEVICE[0]).exists():
         sys.exit("the browser device is not built; `make newsroom` builds it")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())
     with newsroom(port) as (address, _):

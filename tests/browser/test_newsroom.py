@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from node import ROOT, run_node
-from sottovoce.catalogue.task_file import TaskFile
+from sottovoce.catalogue.task_file import HoldoutShare, TaskFile
 from sottovoce.fleet.people import Crowd, band_of
 
 ASKED = {"lead", "stories", "contract", "model", "offers", "permits", "reports"}
@@ -55,6 +55,23 @@ def test_the_newsroom_learns_as_the_simulator_says_and_sends_nothing_else(number
         low, mean, high = (part[-1] for part in readers.band[1:])
         print(f"lost {regret:.1f}; simulated {mean:.1f}, {low:.1f} to {high:.1f}; at random {readers.uniform:.1f}")
         assert readers.band.holds(regret), (regret, readers.band)
+
+
+def test_an_owner_may_change_the_learner_and_hold_out_and_the_page_still_opens_offline(tmp_path: Path):
+    """The device then loads parts from beside its file: the newsroom serves them, and its worker keeps them."""
+
+    def changed(task: TaskFile) -> TaskFile:
+        if task.id == "lead":
+            return msgspec.structs.replace(task, holdout=HoldoutShare(share=0.1, baseline="plain"))
+        return msgspec.structs.replace(task, learner="gradient", holdout=HoldoutShare(share=0.1))
+
+    def seen() -> dict:
+        return json.loads(run_node(Path(__file__).with_name("newsroom_reader.mjs"), page, tmp_path))
+
+    everything = {"joined": ["lead", "stories"], "answers": [200] * 4}
+    with newsroom(0, changed) as (page, _):
+        assert seen() == everything
+    assert seen() == everything  # the page and the learning server are gone
 
 
 def visit(names: tuple[str, ...], lead: Readers, stories: Readers, reader: int) -> dict:

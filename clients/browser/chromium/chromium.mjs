@@ -53,4 +53,9 @@ export async function launch() {
   return chromium.launch({ ...(await found()), args: FLAGS.split(" ") });
 }
 
+/** A browser that keeps what it has in this folder, for when it is started again. */
+export async function launchIn(folder) {
+  return chromium.launchPersistentContext(folder, { ...(await found()), args: FLAGS.split(" ") });
+}
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) console.log((await found()).executablePath);

@@ -10,6 +10,7 @@ import {
   model,
   open,
   opened,
+  pause,
   PERSON,
   person,
   sentAfter,
@@ -49,6 +50,38 @@ test("without storage or without Web Locks it chooses, does not report, and says
   }
 });
 
+test("on a full disk, and after a visitor has cleared the site's data, it chooses all the same and says so", async () => {
+  for (const [task, fields] of [
+    [await arms(), null],
+    [await model(), PERSON],
+    [await model({ holdout: { share: 0.25 } }), PERSON],
+  ]) {
+    const { context, requests } = await person();
+    const page = await opened(context, task);
+    await page.evaluate(async () => {
+      const { name } = (await indexedDB.databases())[0];
+      await new Promise((deleted) => (indexedDB.deleteDatabase(name).onsuccess = deleted));
+    });
+    const [{ action, reported, problem }] = await visit(page, fields, null);
+    assert([0, 1, 2].includes(action));
+    assert.equal(reported, false);
+    assert.match(problem, /no ticket at hand|nothing is reported: (InvalidStateError|no permit at hand)/);
+    const full = await blank(context);
+    await full.evaluate(() => {
+      IDBObjectStore.prototype.put = () => {
+        throw new DOMException("the disk is full", "QuotaExceededError");
+      };
+    });
+    await full.evaluate(open, { server, task, options: {} });
+    const [decision, kept] = await visit(full, fields, 1);
+    assert([0, 1, 2].includes(decision.action));
+    assert.deepEqual([decision.reported, kept], [false, false]);
+    assert.match(decision.problem, /no storage/);
+    assert(!requests.some(({ path }) => path === "reports"));
+    await context.close();
+  }
+});
+
 test("a contract that changes under the same id is refused, and what waits is withdrawn", async () => {
   const { context, bodies } = await person();
   const [task, other] = [await arms(), await arms({ privacy: { epsilon: 2.0 } })];
@@ -63,6 +96,26 @@ test("a contract that changes under the same id is refused, and what waits is wi
   assert.deepEqual(await page.evaluate(() => device.outbox()), []);
   const [{ reported, problem }] = await visit(page, null, 1);
   assert.deepEqual([reported, problem], [false, "nothing is reported: closed"]);
+  assert.deepEqual(bodies(), []);
+  await context.close();
+});
+
+test("what a changed contract withdraws does not leave when the page is closed either", async () => {
+  const { context, bodies } = await person();
+  const [task, other] = [await arms({ reward: { wait: "48h" } }), await arms()];
+  const page = await opened(context, task);
+  await visit(page, null, 1);
+  await context.route(`${server}/v1/tasks/${task}`, async (route) => {
+    route.fulfill({ response: await route.fetch({ url: `${server}/v1/tasks/${other}` }) });
+  });
+  await sentAfter(page, 25 * HOUR); // the status is asked for once a day
+  assert.equal(await page.evaluate(() => device.reporting), "closed");
+  await page.evaluate(() => {
+    later += 48 * 3600;
+    Object.defineProperty(document, "hidden", { value: true });
+    document.dispatchEvent(new Event("visibilitychange", { bubbles: true }));
+  });
+  await pause(300);
   assert.deepEqual(bodies(), []);
   await context.close();
 });

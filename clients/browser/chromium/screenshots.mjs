@@ -19,11 +19,12 @@ for (const page of pages)
   for (const viewport of SIZES)
     for (const colorScheme of ["light", "dark"]) {
       const [name, url] = [page.slice(0, page.indexOf("=")), page.slice(page.indexOf("=") + 1)];
-      const context = await browser.newContext({ viewport, colorScheme });
+      const context = await browser.newContext({ viewport, colorScheme, isMobile: viewport.width < 500 });
       const tab = await context.newPage();
       await tab.goto(url, { waitUntil: "load" });
       await tab.waitForTimeout(500);
       for (const selector of CLICKS[name] ?? []) await tab.click(selector);
+      await tab.mouse.move(0, 0);
       if (name in CLICKS) await tab.waitForTimeout(1500);
       await tab.screenshot({ path: join(folder, `${name}-${colorScheme}-${viewport.width}.png`) });
       await context.close();

@@ -1,7 +1,22 @@
 /** Several tabs of one person, and pages that are closed. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { arms, HOUR, journal, model, opened, pause, PERSON, person, sentAfter, until, visit } from "./harness.mjs";
+import {
+  arms,
+  blank,
+  HOUR,
+  journal,
+  model,
+  open,
+  opened,
+  pause,
+  PERSON,
+  person,
+  sentAfter,
+  server,
+  until,
+  visit,
+} from "./harness.mjs";
 
 test("two tabs that observe the same decision draw once", async () => {
   const { context } = await person();
@@ -111,7 +126,7 @@ test("a page that is closed at once after a click loses nothing", async () => {
 const ENDS = {
   closed: () => void (location.href = "about:blank"),
   hidden() {
-    Object.defineProperty(document, "hidden", { value: true });
+    Object.defineProperty(document, "hidden", { value: true, configurable: true });
     document.dispatchEvent(new Event("visibilitychange", { bubbles: true }));
   },
   "put aside": () => dispatchEvent(new PageTransitionEvent("pagehide", { persisted: true })),
@@ -153,6 +168,59 @@ test("a page that was put aside goes on when it is shown again", async () => {
   for (let i = 0; i < 2; i++) assert.deepEqual((await visit(page, null, 1))[1], true);
   assert.equal(requests.filter(({ path }) => path === "offers").length, 1);
   await context.close();
+});
+
+test("what is withdrawn while it is drawn, or sent in vain, does not leave when the page is closed", async () => {
+  for (const sending of [false, true]) {
+    const { context, bodies } = await person();
+    const page = await opened(context, await arms({ reward: { wait: "0s" }, delay: "0s" }));
+    const [{ id }] = await visit(page, null, null);
+    let refuse;
+    await context.route("**/reports", (route) => (refuse = () => route.abort()));
+    if (sending) {
+      await page.evaluate((id) => device.observe(id, 1), id);
+      await page.evaluate(ENDS.hidden);
+      await until(() => refuse);
+      await page.evaluate(() => device.optOut());
+      await refuse();
+    } else {
+      await page.evaluate(async (id) => {
+        const drawn = device.observe(id, 1);
+        for (let i = 0; i < 5; i++) await undefined; // the draw has begun
+        await Promise.all([drawn, device.optOut()]);
+      }, id);
+    }
+    await pause(300);
+    await page.evaluate(() => void (later += 7200)); // the server is not left alone any more
+    await page.evaluate(ENDS.hidden);
+    await pause(300);
+    assert.equal(bodies().length, sending ? 1 : 0);
+    await context.close();
+  }
+});
+
+test("a page that was put aside sends nothing that was withdrawn meanwhile, and what was not", async () => {
+  for (const withdrawn of [true, false]) {
+    const { context, bodies } = await person();
+    const task = await arms();
+    const page = await blank(context);
+    await page.evaluate(() => Object.defineProperty(BroadcastChannel.prototype, "onmessage", { set() {} }));
+    await page.evaluate(open, { server, task, options: {} });
+    await visit(page, null, 1);
+    await page.evaluate(() => void dispatchEvent(new PageTransitionEvent("pagehide", { persisted: true })));
+    const other = await opened(context, task);
+    if (withdrawn) await other.evaluate(() => device.optOut());
+    await page.evaluate(() => {
+      later += 7200;
+      dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true }));
+    });
+    await page.evaluate(ENDS.hidden);
+    await pause(300);
+    await page.evaluate(ENDS.hidden);
+    await (withdrawn ? pause(300) : until(async () => (await journal(task)) === 1));
+    assert.equal(bodies().length, withdrawn ? 0 : 1);
+    await context.close();
+  }
 });
 
 test("in the background what is due is sent", async () => {

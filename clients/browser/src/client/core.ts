@@ -64,6 +64,6 @@ export function see(core: Core, row: Joined): void {
 }
 
 /** For developers; nothing depends on it. */
-export function warn(problem: unknown): void {
+export function warn(problem: unknown): undefined {
   console.warn("sottovoce:", problem);
 }

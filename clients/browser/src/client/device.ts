@@ -28,14 +28,14 @@ import { nameOf, type Decision } from "./answers.js";
 import { byModel, byTicket, nextTicket, type Made } from "./choosing.js";
 import { set, warn, type Core } from "./core.js";
 import { asking } from "./http.js";
-import { changed, join, share } from "./joining.js";
+import { changed, join, share, type Shared } from "./joining.js";
 import { accountOf, limitsOf, type Balance } from "./ledger.js";
-import { askStatus, attempt, catchUp, deliver, dueNow, leave, refill, renew } from "./network.js";
+import { askStatus, attempt, catchUp, deliver, dueNow, leave, refill, renew, withdrawAll } from "./network.js";
 import type { Choice, Chosen, Given, Options, Sent, Waiting } from "./options.js";
 import { balanceOf, missing, promise, reportingOf, type Reporting, type Subject } from "./paying.js";
 import { AHEAD, left, owned, takeOwn } from "./permits.js";
 import { report } from "./reporting.js";
-import { withdraw, type Entry, type Joined } from "./vault.js";
+import type { Entry, Joined } from "./vault.js";
 
 /**
  * A task joined by one owner. Events: "model" when there is a newer model, "state" when the task is opened or paused, gets
@@ -72,24 +72,27 @@ export class Device extends EventTarget {
     const ask = asking(options.fetch ?? ((...given) => fetch(...given)), server, task);
     const joined = `${server} ${task}`;
     let device: Device | undefined;
-    const vault = await share(storage, joined, () => device && catchUp(device.#core).catch(warn));
-    try {
-      const [terms, row] = await join(vault, ask, joined, task, limits, epsilon, now());
-      if (!admission && "admission" in terms.contract.extensions) {
-        throw new ConfigurationError(`task "${task}" needs the option admission`);
+    const opened = async (vault: Shared | undefined): Promise<Device> => {
+      try {
+        const [terms, row] = await join(vault, ask, joined, task, limits, epsilon, now());
+        if (!admission && "admission" in terms.contract.extensions) {
+          throw new ConfigurationError(`task "${task}" needs the option admission`);
+        }
+        const account = accountOf(limits, terms.contract.limit);
+        const wanted = terms.contract.offers.kind === "model" ? AHEAD : 0;
+        const one = new Device(
+          { terms, account, ask, entropy, admission, now, vault, row, wanted, outgoing: [], own: [], last: 0 },
+          options.strict,
+        );
+        await one.#arrive();
+        return (device = one);
+      } catch (error) {
+        vault?.close();
+        if (vault && error instanceof DOMException) return opened(undefined); // the disk is full, say
+        throw error;
       }
-      const account = accountOf(limits, terms.contract.limit);
-      const wanted = terms.contract.offers.kind === "model" ? AHEAD : 0;
-      const opened = new Device(
-        { terms, account, ask, entropy, admission, now, vault, row, wanted, outgoing: [], own: [], last: 0 },
-        options.strict,
-      );
-      await opened.#arrive();
-      return (device = opened);
-    } catch (error) {
-      vault?.close();
-      throw error;
-    }
+    };
+    return opened(await share(storage, joined, () => device && catchUp(device.#core).catch(warn)));
   }
 
   /** What this device has agreed to. */
@@ -110,12 +113,13 @@ export class Device extends EventTarget {
    */
   async choose(fields?: Given, chosen?: Chosen): Promise<Decision> {
     const core = this.#core;
+    const first = <T>(work: () => Promise<T>) => this.#alone("in", work).catch(warn); // storage may be gone meanwhile
     if (this.contract.offers.kind === "tickets") {
-      const ticket = takeOwn(core) ?? (await this.#alone("in", () => nextTicket(core)));
+      const ticket = takeOwn(core) ?? (await first(() => nextTicket(core)));
       return this.#chosen(byTicket(core, ticket)).recorded;
     }
-    if (!core.model) await this.#alone("in", () => attempt(core, () => askStatus(core)));
-    if (owned(core) && !core.own.length) await this.#alone("in", () => left(core));
+    if (!core.model) await first(() => attempt(core, () => askStatus(core)));
+    if (owned(core) && !core.own.length) await first(() => left(core));
     return this.chooseNow(fields, chosen).recorded;
   }
 
@@ -221,9 +225,8 @@ export class Device extends EventTarget {
   }
 
   /** Withdraw what has not left, in all tabs, and report nothing more. Choosing goes on; what was spent stays spent. */
-  async optOut(): Promise<void> {
-    this.#core.outgoing = [];
-    await set(this.#core, { optedOut: true }, (tables) => withdraw(tables, "withdrawn"));
+  optOut(): Promise<void> {
+    return withdrawAll(this.#core, { optedOut: true }, "withdrawn");
   }
 
   /** Report again, on the old ledger. */
@@ -274,8 +277,13 @@ export class Device extends EventTarget {
       leave(core);
       core.vault?.leave();
       core.own = []; // the others may have them
+      core.outgoing = []; // and may withdraw what is in the outbox
     });
-    on("pageshow", (event) => (event as PageTransitionEvent).persisted && core.vault?.arrive());
+    on("pageshow", (event) => {
+      if (!(event as PageTransitionEvent).persisted) return;
+      core.vault?.arrive();
+      catchUp(core).catch(warn);
+    });
   }
 
   #alone<T>(what: string, work: () => Promise<T>): Promise<T> {

@@ -9,7 +9,7 @@ import { see, set, warn, type Core } from "./core.js";
 import { good, read, type Answer } from "./http.js";
 import { missing } from "./paying.js";
 import { fetchAhead } from "./permits.js";
-import { settle, withdraw, type Kept, type Outgoing } from "./vault.js";
+import { settle, withdraw, type Joined, type Kept, type Outgoing } from "./vault.js";
 
 /** Verdicts and problems after which there is nothing more to do for a report; a server's own words are not kept. */
 const JUDGED =
@@ -68,7 +68,14 @@ function dueOf(core: Core): Outgoing[] {
   return core.outgoing.filter((row) => row.due <= core.now());
 }
 
-/** Not while it is being sent, and not afterwards. */
+/** What has not left will not: neither from the outbox, nor from this tab's copy when the page is closed. */
+export async function withdrawAll(core: Core, changes: Partial<Joined>, fate: string): Promise<void> {
+  core.outgoing = [];
+  await set(core, changes, (tables) => withdraw(tables, fate));
+  core.outgoing = []; // a report may have been drawn meanwhile
+}
+
+/** Not while it is being sent, and not afterwards; where it stays in the outbox `catchUp` finds it again. */
 function drop(core: Core, row: Outgoing): void {
   core.outgoing = core.outgoing.filter(({ id }) => id !== row.id);
 }
@@ -78,7 +85,6 @@ async function send(core: Core, row: Outgoing, keepalive: boolean): Promise<stri
   drop(core, row);
   const fate = fateOf(await core.ask("/reports", { body: `{"reports":[${row.report}]}`, keepalive }).catch(() => null));
   if (typeof fate === "number" || fate === "task-paused") {
-    core.outgoing.push(row);
     if (typeof fate === "number") await failed(core, fate);
     else await set(core, { open: false, askAgain: core.now() + FRESH }); // keep the rest, and ask again after a while
     return "";
@@ -119,8 +125,7 @@ export async function askStatus(core: Core): Promise<void> {
   const answer = await core.ask("");
   const { digest, mode, state, version } = read(answer, taskStatus);
   if (core.vault && digest !== core.terms.digest) {
-    const changes = { changed: true, askAgain: core.now() + FRESH };
-    return set(core, changes, (tables) => withdraw(tables, "contract-changed"));
+    return withdrawAll(core, { changed: true, askAgain: core.now() + FRESH }, "contract-changed");
   }
   const byModel = core.terms.contract.offers.kind === "model";
   if (byModel && version && version !== core.kept?.version) await fetchModel(core, version);
