@@ -81,6 +81,8 @@ class Question(NamedTuple):
 
 LEARNER = "scale-free"
 """For a few named actions and people with fields: see experiments/tuning/tables.py."""
+RARE = 0.9
+"""The preset is `rare` where at least this share of the rewards in a log is the lowest: experiments/tuning/rare.py."""
 
 
 def question_of(asked: Asked) -> Question:
@@ -92,7 +94,7 @@ def question_of(asked: Asked) -> Question:
     used = {asked.label, asked.action, asked.reward, asked.propensity, *asked.ignore}
     fields = given.fields if given else guessed_fields(columns, without=used)
     reward = given.reward if given else _reward(asked, columns)
-    file, notes = (given, []) if given else _guessed(asked, answers, fields, reward)
+    file, notes = (given, []) if given else _guessed(asked, columns, answers, fields, reward)
     file = msgspec.structs.replace(file, horizon=asked.people or file.horizon)
     if algorithm_of(file.learner).actions != "features" or file.candidates:
         raise ConfigurationError(f"{file.id}: a table is tried with named actions and a learner that takes fields")
@@ -186,16 +188,25 @@ def _checked(columns: Columns, name: str, reward: Reward) -> NDArray[np.float64]
     return found
 
 
-def _guessed(asked: Asked, answers: Answers, fields: Mapping[str, Field], reward: Reward) -> tuple[TaskFile, list[str]]:
+def _guessed(
+    asked: Asked, columns: Columns, answers: Answers, fields: Mapping[str, Field], reward: Reward
+) -> tuple[TaskFile, list[str]]:
     """The task of a table, and what was guessed."""
     notes = [RANGES] if any(isinstance(field, Number) for field in fields.values()) else []
     if asked.reward and not asked.reward_range:
         notes.append(f"The range of the reward, {reward.low:g} to {reward.high:g}, was taken from the table as well.")
+    learner, preset = asked.learner or LEARNER, "practical"
+    if learner == LEARNER and asked.reward:
+        lowest = float(np.mean(numbers_of(columns, asked.reward) <= reward.low))
+        if lowest >= RARE:
+            preset = "rare"
+            notes.append(f'Of the rewards {lowest:.0%} are the lowest, so the task says preset = "rare".')
     named = re.sub(r"[^a-z0-9]+", "-", Path(asked.path).stem.lower()).strip("-")[:60] or "table"
     file = TaskFile(
         id=named,
         title=f"Which {asked.label or asked.action} to choose",
-        learner=asked.learner or LEARNER,
+        learner=learner,
+        preset=preset,
         actions=answers.names,
         one_right=bool(asked.label),
         fields=dict(fields),
