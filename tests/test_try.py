@@ -191,6 +191,19 @@ def test_rewards_outside_the_range_are_clipped_as_on_a_device_and_counted(tmp_pa
     assert "Rewards outside 0 to 21 were clipped, as a device does: 34 of them." in said.notes
 
 
+def test_a_log_in_which_nearly_all_rewards_are_the_lowest_gets_the_preset_rare(tmp_path: Path):
+    def guessed(clicks: int, learner: str = "") -> str:
+        rows = [f"{20 + i % 7},{'ab'[i % 2]},{int(i < clicks)}" for i in range(100)]
+        (tmp_path / "log.csv").write_text("\n".join(["age,action,clicked", *rows]))
+        asked = Asked(str(tmp_path / "log.csv"), action="action", reward="clicked", learner=learner)
+        file = question_of(asked).file
+        (tmp_path / "task.toml").write_text(task_text(file, "log.csv", "task.toml"), encoding="utf-8")
+        assert load_task_file(tmp_path / "task.toml") == file
+        return file.preset
+
+    assert [guessed(10), guessed(11), guessed(10, "linucb")] == ["rare", "practical", "practical"]
+
+
 # --- replay ----------------------------------------------------------------------------------------------------------
 
 CHANCE = {("old", "a"): 0.9, ("old", "b"): 0.4, ("young", "a"): 0.1, ("young", "b"): 0.6}

@@ -86,7 +86,7 @@ class Everyday:
         return jnp.max(means) - means[action]
 
 
-@configuration("dimension", "arms", "persons")
+@configuration("dimension", "arms", "persons", "kinds")
 class MadeUpRatings:
     """Persons who rate few items or many, with stars that follow their tastes; not rated is the worst reward.
 
@@ -97,6 +97,8 @@ class MadeUpRatings:
     dimension: int
     arms: int
     persons: int = 900
+    kinds: int = 3
+    """Of taste."""
     rated: float = 0.1
     """The share of items that a typical person rates."""
     uneven: float = 2.0
@@ -106,8 +108,9 @@ class MadeUpRatings:
 
     def sample(self, key: Key) -> "MadeUpRatings":
         d, keys = self.dimension, jax.random.split(key, 6)
-        tastes, kinds = jax.random.normal(keys[0], (self.persons, 3)), jax.random.normal(keys[1], (self.arms, 3))
-        liked = 3.3 + 0.5 * tastes @ kinds.T + 0.5 * jax.random.normal(keys[2], (self.persons, self.arms))
+        tastes = jax.random.normal(keys[0], (self.persons, self.kinds))
+        items = jax.random.normal(keys[1], (self.arms, self.kinds))
+        liked = 3.3 + 0.5 * tastes @ items.T + 0.5 * jax.random.normal(keys[2], (self.persons, self.arms))
         popular, busy = jax.random.normal(keys[3], (self.arms,)), jax.random.normal(keys[4], (self.persons, 1))
         chance = jax.nn.sigmoid(jnp.log(self.rated / (1 - self.rated)) + self.uneven * (popular + busy))
         seen = jax.random.uniform(keys[5], chance.shape) < chance
@@ -177,4 +180,10 @@ RETURNING: dict[str, tuple[int, dict[str, Any]]] = {
 WORLDS: dict[str, Everyday | MadeUpRatings] = {
     name: Everyday(**SHAPES[d], **numbers) for name, (d, numbers) in NUMBERS.items()
 }
-WORLDS["ratings"] = MadeUpRatings(**SHAPES[20])
+WORLDS |= {
+    "ratings": MadeUpRatings(**SHAPES[20]),
+    "ratings, dense": MadeUpRatings(**SHAPES[20], rated=0.25, uneven=1.2),
+    "ratings, uneven": MadeUpRatings(**SHAPES[20], rated=0.15, uneven=3.0),
+    "ratings 12": MadeUpRatings(dimension=12, arms=20, rated=0.15, uneven=1.5),
+    "ratings, many kinds": MadeUpRatings(**SHAPES[20], kinds=8, rated=0.2, uneven=1.5),
+}

@@ -1,4 +1,4 @@
-"""How the numbers of the scale-free learner were chosen: twenty-five worlds, epsilon 1, 4 and 8.
+"""How the numbers of the scale-free learner were chosen: twenty-nine worlds, epsilon 1, 4 and 8.
 
     python experiments/tuning/scale_free.py            all worlds, 100,000 rounds, 8 seeds
     python experiments/tuning/scale_free.py --quick    a short look, to see that it works

@@ -11,11 +11,13 @@ import pytest
 from sottovoce import halves, task
 from sottovoce.learners.base import configuration
 from sottovoce.learners.contextual.scale_free import LEAST_CLIP, ScaleFree
-from sottovoce.privacy.domains import DirectionEstimate
+from sottovoce.privacy.domains import Direction, DirectionEstimate
+from sottovoce.protocol.links import Link
+from sottovoce.protocol.offers import DirectedModel
 from sottovoce.sim.run import simulate
 from sottovoce.sim.trace import Trace
 from sottovoce.sim.worlds.linear import Linear
-from sottovoce.users.by_model import LEAST, SMALL, contrasted
+from sottovoce.users.by_model import LEAST, SMALL, DirectedUser, contrasted
 
 ROUNDS = 4000
 
@@ -67,10 +69,10 @@ def test_late_steps_are_shorter():
     learner: Any = halves(task("scale-free", arms=6, dimension=4, rounds=ROUNDS, epsilon=8.0)).learner
     never = dataclasses.replace(learner, steady=np.inf)
     with jax.enable_x64(True):
-        late = learner.init()._replace(reports=jnp.asarray(15 * learner.steady - 1))
+        late = learner.init()._replace(reports=jnp.asarray(3 * learner.steady - 1))
         late = learner.tell(late, (), DirectionEstimate(jnp.array([1.0, 0.0, 0.0, 0.0]), jnp.zeros(())))
         after, without = learner.refresh(late), never.refresh(late)
-    assert float(after.iterate[0]) == pytest.approx(float(without.iterate[0]) / 2)  # 16^(1/4)
+    assert float(after.iterate[0]) == pytest.approx(float(without.iterate[0]) / 2)  # 4^(1/2)
 
 
 @pytest.mark.parametrize("told", [{"drift": "sudden"}, {"contrast": 0.0}])
@@ -138,6 +140,30 @@ def test_the_first_good_action_is_not_played_for_ever_where_actions_have_names()
             simulate(learner, user, world, mechanism=mechanism, rounds=ROUNDS, seeds=8, checkpoints=4)
         )
     assert lost[1.0] < 0.15 < lost[0.0]
+
+
+def test_where_rewards_are_rare_few_are_predicted_at_first_and_the_clip_stays_above_a_tenth():
+    told = {"arms": 3, "dimension": 3, "rounds": ROUNDS, "epsilon": 8.0, "named": 1.0, "contrast": 0.0}
+    learner: Any = halves(task("scale-free", "rare", **told)).learner
+    with jax.enable_x64(True):
+        state = learner.init()
+        for _ in range(40):
+            nothing = DirectionEstimate(jnp.zeros(3), jnp.zeros(()))  # no residual is beyond the clip
+            for _ in range(50):
+                state = learner.tell(state, (), nothing)
+            state = learner.refresh(state)
+        model = learner.ask(state, jax.random.key(0)).public
+    assert float(model.clip) == pytest.approx(0.1 * 0.5)
+    assert Link("logistic").mean(np, float(model.base)) < 0.05
+    linear: Any = halves(task("scale-free", "rare", **told, link="identity")).learner
+    assert linear.base == -1.0  # the lowest reward
+
+
+def test_a_base_below_zero_leaves_predictions_up_to_the_best_reward():
+    model = DirectedModel(np.ones(1), 0.0, np.array([4.0]), 1.0, 0.0, -3.0, 0.0)
+    user = DirectedUser(Direction(1), Link("logistic"))
+    expected = 1 / (1 + np.exp(-1.0))
+    np.testing.assert_allclose(user.message(model, np.ones((1, 1)), 0, 1.0), [1 - expected, -0.2])
 
 
 def unit(vector: np.ndarray) -> np.ndarray:

@@ -171,6 +171,11 @@ def messages(draw: np.random.Generator) -> Iterator[Case]:
         "what lies along theta is made quieter, but not silent",
         case("directed", {"kind": "direction", "dimension": 2}, 1.0, links[3], towards, [[0.9, 0.01]]),
     )
+    rare = model(np.random.default_rng(0), "directed", 2, anchor=[4.0, 0.0], clip=1.0, base=-3.0)
+    yield (
+        "a base below zero leaves predictions up to the best reward",
+        case("directed", {"kind": "direction", "dimension": 2}, 1.0, links[0], rare, [[0.5, 0.0], [1.0, 0.0]], 1),
+    )
     yield "a number", case("scalar", INTERVAL, 0.3, None, None, None, 2)
     points = [vector(draw, 3) for _ in range(4)]
     yield (

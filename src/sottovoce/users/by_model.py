@@ -87,7 +87,7 @@ class DirectedUser:
     def message(self, public: DirectedModel, context: Any, action: Any, reward: Any) -> Any:
         xp, features = context.__array_namespace__(), context[action]
         mean = self.link.mean(xp, public.base + features @ public.anchor)
-        most = self.link.high + 2 * public.base  # with a base, what looks better than the best is set right in full
+        most = self.link.high + 2 * xp.maximum(public.base, 0.0)  # what looks better than the best is set right in full
         expected = xp.clip(mean, self.link.low, most)
         contrast = contrasted(context, action, public.theta, public.clip / self.link.deviation)
         reported = xp.where(public.contrast > 0, contrast, features)

@@ -23,8 +23,8 @@ export function directedUser(domain: Domain, link: Link): LocalUser {
       const { theta, anchor, clip: most, base, contrast } = model as DirectedModel;
       const features = context[action as number]!;
       const [low, high] = rangeOf(link);
-      // With a base, what looks better than the best is set right in full.
-      const expected = clip(MEANS[link.name]!(base + dot(features, anchor)), low, high + 2 * base);
+      // With a base above 0, what looks better than the best is set right in full.
+      const expected = clip(MEANS[link.name]!(base + dot(features, anchor)), low, high + 2 * Math.max(base, 0));
       const reported =
         contrast > 0 ? contrasted(context, action as number, theta, most / ((high - low) / 2)) : features;
       return domain.embed(reported, (reward as number) - expected, most);

@@ -74,6 +74,8 @@ class Question(NamedTuple):
 
 LEARNER = "scale-free"
 """For a few named actions and people with fields: see experiments/tuning/tables.py."""
+RARE = 0.9
+"""The preset is `rare` where at least this share of the rewards in a log is the lowest: experiments/tuning/rare.py."""
 
 
 def question_of(asked: Asked) -> Question:
@@ -211,11 +213,18 @@ def _guessed(asked: Asked, columns: Columns, answers: Answers, rewards: NDArray)
     notes = [RANGES] if any(isinstance(field, Number) for field in fields.values()) else []
     if asked.reward and not asked.reward_range:
         notes.append(f"The range of the reward, {reward.low:g} to {reward.high:g}, was taken from the table as well.")
+    learner, preset = asked.learner or LEARNER, "practical"
+    if learner == LEARNER and asked.reward:
+        lowest = float(np.mean(rewards <= reward.low))
+        if lowest >= RARE:
+            preset = "rare"
+            notes.append(f'Of the rewards {lowest:.0%} are the lowest, so the task says preset = "rare".')
     named = re.sub(r"[^a-z0-9]+", "-", Path(asked.path).stem.lower()).strip("-")[:60] or "table"
     file = TaskFile(
         id=named,
         title=f"Which {asked.label or asked.action} to choose",
-        learner=asked.learner or LEARNER,
+        learner=learner,
+        preset=preset,
         actions=answers.names,
         one_right=bool(asked.label),
         fields=fields,

@@ -23,6 +23,7 @@ def task_text(file: TaskFile, source: str, path: str) -> str:
         f"id = {_quoted(file.id)}",
         f"title = {_quoted(file.title)}",
         f"learner = {_quoted(file.learner)}",
+        *(['preset = "rare"                   # nearly all people give the lowest reward'] * (file.preset == "rare")),
         f"actions = {_list(file.actions)}",
         *(["one_right = true                  # all other actions of a person get the lowest reward"] * file.one_right),
         f"horizon = {file.horizon}                   # about how many reports are expected; learners plan for it",

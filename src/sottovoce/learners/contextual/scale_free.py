@@ -19,7 +19,7 @@ features as they are. Two things are found from these reports alone:
   A step is at most R_k long, and R at most doubles with a model: theta of any length is reached soon, and stale reports
   cannot carry it far beyond. R is taken from the published averages, because noise carries the iterates away. And
   because u does not shrink with C, later steps stay long enough to profit from it. From about `steady` reports on theta
-  is found but for the noise, and steps are shorter by (1 + t / `steady`)^(1/4). This comes later where noise is louder,
+  is found but for the noise, and steps are shorter by (1 + t / `steady`)^(1/2). This comes later where noise is louder,
   and not at all where theta may change or actions have names.
 
 What is published is an average of the iterates in which recent ones weigh more, (t/T)^`recency`; gradients are taken at
@@ -36,6 +36,10 @@ actions must be tried), a person tries something else.
   for ever. Where only one is right for a person and the others give nothing, no such help is needed.
 
 Where candidates are the same few for everybody this is not always enough.
+
+Preset `rare` is for named actions where nearly all people give the lowest reward. From the prediction of the best
+reward theta would have to go far down, and where it has gone far its steps are long and noisy. So the link is the
+logistic one (rewards 0 to 1), the prediction starts at the base -3, a reward of 0.05, and the clip stays above `least`.
 
 Such directions w are consistent for a model that is right: E[(y - g(<x, theta>)) w] = 0 at its theta, whatever w is
 computed from the features and what is public. No regret rate is proved here for the adaptive clip.
@@ -98,6 +102,10 @@ class ScaleFree:
     """1 where candidates have features of their own, else 0."""
     steady: float = math.inf
     """Reports from which on steps are shorter."""
+    base: float = 0.0
+    """What is added to <anchor, x> before the reward is predicted; `named`, unless the preset says another."""
+    least: float = LEAST_CLIP
+    """The smallest clip, of half the range of rewards."""
 
     def init(self) -> State:
         zero, none = jnp.zeros(()), jnp.zeros(self.dimension)
@@ -121,7 +129,7 @@ class ScaleFree:
             anchor=state.iterate,
             clip=jnp.exp(state.log_clip),
             by_anchor=tries * (1 - self.named),
-            base=jnp.asarray(self.named, float),
+            base=jnp.asarray(self.base, float),
             contrast=jnp.asarray(self.contrast, float),
         )
         return Offer(model)
@@ -134,7 +142,7 @@ class ScaleFree:
         """One step for all that was told since the last model; the same state where that is nothing."""
         mean = jax.tree.map(lambda sum: sum / jnp.maximum(state.waiting, 1e-300), state.sum)
         time, squares = state.reports + state.waiting, state.squares + jnp.sum(mean.direction**2)
-        step = state.farthest / jnp.sqrt(jnp.maximum(squares, 1e-300)) / (1 + time / self.steady) ** 0.25
+        step = state.farthest / jnp.sqrt(jnp.maximum(squares, 1e-300) * (1 + time / self.steady))
         iterate = state.iterate + step * mean.direction
         share = 1 - (state.reports / jnp.maximum(time, 1e-300)) ** (self.recency + 1)
         average = state.average + share * (iterate - state.average)
@@ -154,7 +162,7 @@ class ScaleFree:
         """The clip, moved towards where it cuts `self.cut` of the residuals."""
         move = self.rate * waiting / jnp.sqrt(jnp.maximum(time, 1e-300)) * (cut - self.cut)
         moved = log_clip + jnp.clip(move, -math.log(2), math.log(2))
-        return jnp.clip(moved, jnp.log(LEAST_CLIP * self.half), jnp.log(2 * self.half))
+        return jnp.clip(moved, jnp.log(self.least * self.half), jnp.log(2 * self.half))
 
 
 def build(task: Task, noise: Noise) -> ScaleFree:
@@ -166,4 +174,7 @@ def build(task: Task, noise: Noise) -> ScaleFree:
         number["cut"] = min(number["cut"], LEAST_CUT + deviation**2 * d / LOUD)
     stays = task.tuning.get("drift", "none") == "none" and candidates
     steady = STEADY * max(deviation**2, LEAST_NOISE) * d if stays else math.inf
+    base = float(task.tuning.get("base", number["named"]))
+    number["base"] = max(base, link.low) if link.name == "identity" else base  # not below all rewards
+    number["least"] = float(task.tuning.get("least", LEAST_CLIP))
     return ScaleFree(dimension=d, half=link.deviation, rate=1 / max(of_cut, 1.0), steady=steady, **number)
