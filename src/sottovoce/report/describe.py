@@ -110,7 +110,7 @@ def gain_words(gain: Gain) -> str:
 def read_again(possible: SnapshotList, to: int) -> str:
     """What a rollback to this count takes, where no snapshot of it was kept; empty where one was.
 
-    >>> from sottovoce.protocol.wire import KeptSnapshot
+    >>> from sottovoce.protocol.team import KeptSnapshot
     >>> kept = [KeptSnapshot(learned=learned, day="") for learned in (9000, 5000, 0)]
     >>> read_again(SnapshotList(first=0, last=9999, snapshots=kept), 5020)
     'no snapshot was kept after 5,020 reports, so 20 are read again; at once it would go to 5,000 or 9,000'
