@@ -86,20 +86,25 @@ class TsallisInf:
 def tsallis_weights(losses: jax.Array, rate: jax.Array, guess: jax.Array) -> tuple[jax.Array, jax.Array]:
     """The weights and their normaliser, by Newton's method from a guess.
 
-    g(x) = (sum w)^(-1/2) is concave and decreasing in x, so Newton's iterates lie right of the root from the first step
-    on and decrease to it; x = min L - 2/rate is right of the root too, and keeps the first step in the domain. From the
-    last round's x three steps leave |sum w - 1| below 1e-9; the weights are then normalised.
+    With n_i = 1/(L_i - x) and S_k = sum n_i^k, the function g(x) = (sum w)^(-1/2) = (rate/2) S_2^(-1/2) is concave and
+    decreasing. With d = 1 - 1/g, a step of Newton's method from x is S_2 d / S_3, and one of Halley's is
+    S_2 S_3 d / (S_3^2 + 3/2 d (S_2 S_4 - S_3^2)). Halley's is taken, at most twice as long as Newton's; the root is
+    left of min L - 2/rate, so no step goes past that. From the last round's x two steps leave |sum w - 1| below 1e-7 in
+    nearly all rounds (three of Newton's leave more in the hardest ones); the weights are then normalised.
     """
     right = jnp.min(losses) - 2 / rate
     x = jnp.minimum(guess, right)
-    for _ in range(3):
+    for _ in range(2):
         nearness = 1 / (losses - x)
-        squares = jnp.sum(nearness**2)
-        cubes = jnp.sum(nearness**3)
-        # g = (rate/2) squares^(-1/2) and g' = -(rate/2) squares^(-3/2) cubes; the step is (1 - g)/g'.
-        x = jnp.minimum(x + squares / cubes * (1 - 2 / rate * jnp.sqrt(squares)), right)
-    weights = (losses - x) ** -2
-    return weights / jnp.sum(weights), x
+        squared = nearness * nearness
+        squares, cubes, fourths = jnp.sum(squared), jnp.sum(squared * nearness), jnp.sum(squared * squared)
+        short = 1 - 2 / rate * jnp.sqrt(squares)
+        newton = cubes * cubes
+        halley = newton + 1.5 * short * (squares * fourths - newton)
+        x = jnp.minimum(x + squares * cubes * short / jnp.maximum(halley, newton / 2), right)
+    nearness = 1 / (losses - x)
+    weights = nearness * nearness
+    return weights * (1 / jnp.sum(weights)), x
 
 
 def build(task: Task, noise: Noise) -> TsallisInf:
