@@ -62,7 +62,7 @@ def unit(xp: Any, vector: Any) -> Any:
     array([0.6, 0.8])
     """
     scaled = vector / xp.maximum(xp.max(xp.abs(vector)), 1e-300)  # squares of short vectors would be zero
-    return scaled / xp.maximum(xp.sqrt(xp.sum(scaled * scaled)), 1e-300)
+    return scaled / xp.maximum(xp.sqrt(xp.sum(scaled * scaled)), 1e-7)  # XLA may divide by the product of both numbers
 
 
 def admit(raw: Any, shape: tuple[int, ...], name: str) -> tuple[Any, Any]:
