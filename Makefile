@@ -88,6 +88,7 @@ oracles:  ## frozen oracle values from libraries that cannot share our environme
 
 gpu: .venv/.gpu  ## where an NVIDIA GPU is: every learner in every preset gives the same numbers on it as on the CPU
 	$(BIN)/python tests/gpu.py --json results/gpu.json
+	$(BIN)/python tests/gpu.py --lanes --json results/gpu-lanes.json
 
 scale: .venv/.test  ## reports a second and bytes on SQLite and PostgreSQL, for `sottovoce capacity`
 	PYTHONPATH=tests $(BIN)/python benchmarks/scale.py

@@ -3,11 +3,11 @@
     python benchmarks/rounds.py [--seeds 4096 --seeds 65536] [--learner thompson] [--seconds 5] [--json FILE]
     python benchmarks/rounds.py --device gpu --large --json results/rounds-gpu.json
 
-`--large` goes up to a million seeds. Rounds are private ones at epsilon 1; compiling is not counted. How many rounds
-are timed follows from how long the first ones take, so that each line takes about as long as is asked for. Every line
-is a process of its own: its memory is the most that was taken of the GPU's (on a CPU, the most that the process held),
-and a line that fails does not end the table. The lines with `movielens` need the ratings: the package recbole, or
---data FILE.
+`--large` goes up to a million seeds; `--usual` plays none of them in lanes (`sim/lanes`). Rounds are private ones at
+epsilon 1; compiling is not counted. How many rounds are timed follows from how long the first ones take, so that each
+line takes about as long as is asked for. Every line is a process of its own: its memory is the most that was taken of
+the GPU's (on a CPU, the most that the process held), and a line that fails does not end the table. The lines with
+`movielens` need the ratings: the package recbole, or --data FILE.
 """
 
 import argparse
@@ -26,6 +26,7 @@ import jax
 from sottovoce import halves, task
 from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.sim import device
+from sottovoce.sim.lanes import advance
 from sottovoce.sim.ratings import ratings_of
 from sottovoce.sim.run import simulate
 from sottovoce.sim.worlds import world_of
@@ -47,8 +48,8 @@ LINES: dict[str, dict[str, Any]] = {
 }
 """A learner, its preset (practical if there is none), and once more the world where it is not the usual one."""
 USUAL, LARGE = (64, 4096, 65536), (4096, 65536, 262_144, 1_048_576)
-FEW = 200
-"""Rounds of the first look."""
+FEW = {"cpu": 200, "gpu": 1000}
+"""Rounds of the first look; then so many between two checkpoints, so that one compiled loop plays them all."""
 
 
 def seconds(line: str, path: str, rounds: int, seeds: int) -> float:
@@ -58,7 +59,7 @@ def seconds(line: str, path: str, rounds: int, seeds: int) -> float:
     options = {"path": path} if LINES[line] is MOVIES else {}
     world, run = (
         world_of(LINES[line]["world"], **shape, **options),
-        {"rounds": rounds, "seeds": seeds, "checkpoints": 1},
+        {"rounds": rounds, "seeds": seeds, "checkpoints": rounds // few()},
     )
     simulate(learner, user, world, mechanism=mechanism, **run)
     start = time.perf_counter()
@@ -67,10 +68,14 @@ def seconds(line: str, path: str, rounds: int, seeds: int) -> float:
 
 
 def measured(line: str, path: str, seeds: int, wanted: float) -> dict[str, Any]:
-    few = seconds(line, path, FEW, seeds)
-    rounds = max(FEW, int(FEW * wanted / few))
-    found = seconds(line, path, rounds, seeds) if rounds > FEW else few
+    found = seconds(line, path, rounds := few(), seeds)
+    if (times := int(wanted / found)) > 1:
+        found = seconds(line, path, rounds := times * few(), seeds)
     return {"rounds": rounds, "microseconds": 1e6 * found / rounds / seeds, "megabytes": megabytes()}
+
+
+def few() -> int:
+    return FEW[jax.default_backend()]
 
 
 def megabytes() -> float:
@@ -80,9 +85,11 @@ def megabytes() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
 
 
-def one_line(chosen: str | None, line: str, path: str, seeds: int, wanted: float) -> dict[str, Any]:
+def one_line(chosen: str | None, line: str, path: str, seeds: int, wanted: float, usual: bool) -> dict[str, Any]:
     """In its own process."""
     start(chosen)
+    if usual:
+        advance.FEWEST = 2**62
     try:
         return measured(line, path, seeds, wanted)
     except Exception as error:
@@ -117,6 +124,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, action="append")
     parser.add_argument("--large", action="store_true")
     parser.add_argument("--learner", choices=LINES, action="append")
+    parser.add_argument("--usual", action="store_true")
     parser.add_argument("--data", default="")
     parser.add_argument("--seconds", type=float, default=5.0)
     parser.add_argument("--json", type=Path)
@@ -132,7 +140,8 @@ def main() -> None:
         lines = [line for line in lines if LINES[line] is not MOVIES]
     for line in lines:
         for seeds in options.seeds or (LARGE if options.large else USUAL):
-            found = apart(partial(one_line, options.device, line, options.data, seeds, options.seconds))
+            asked = options.device, line, options.data, seeds, options.seconds, options.usual
+            found = apart(partial(one_line, *asked))
             rows.append({"learner": line, "seeds": seeds} | found)
             print(f"{line:>30} {seeds:>9,} {in_columns(found)}", flush=True)
     if options.json:

@@ -1,8 +1,9 @@
 """Play every learner in every preset on a GPU and on the CPU, and say whether the numbers are the same.
 
-    python tests/gpu.py [--devices gpu cpu] [--learner NAME] [--json FILE]
+    python tests/gpu.py [--devices gpu cpu] [--learner NAME] [--lanes] [--jobs 4] [--json FILE]
 
-Each device plays in a process of its own, the same seeds with the same random numbers; `tests/agreement.py` compares.
+Each device plays in processes of its own, the same seeds with the same random numbers; `tests/agreement.py` compares.
+With `--lanes` a GPU plays whatever it can in the loop for many seeds (`sim/lanes`), else all in the usual one.
 A learner fails that disagrees (one false alarm in a million runs of all of them), or that takes longer than the limit,
 compiling included. The second device compiles without optimisations: that takes half the time and rounds in another
 order, so that `--devices cpu cpu`, on any machine, compares two programs too.
@@ -10,15 +11,18 @@ order, so that `--devices cpu cpu`, on any machine, compares two programs too.
 
 import argparse
 import contextlib
+import itertools
 import json
 import os
 import sys
 import time
 import traceback
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 from agreement import FALSE_ALARM, Played, agreement_of, random_numbers, unlike
@@ -33,15 +37,16 @@ Pair = tuple[str, str]
 class Player:
     """A process that plays on a device; started again after one that did not end in time."""
 
-    def __init__(self, device: str, flags: str) -> None:
-        self.device, self.flags = device, flags
+    def __init__(self, device: str, flags: str, lanes: bool) -> None:
+        self.device, self.flags, self.lanes = device, flags, lanes
         self._start()
 
     def _start(self) -> None:
         context = get_context("spawn")
         self.pipe, theirs = context.Pipe()
-        self.process = context.Process(target=serve, args=(theirs, self.device), daemon=True)
+        self.process = context.Process(target=serve, args=(theirs, self.device, self.lanes), daemon=True)
         os.environ["XLA_FLAGS"] = self.flags
+        os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false"  # several processes share the card
         self.process.start()
         theirs.close()
         found = self._hear(LIMIT)
@@ -74,13 +79,16 @@ class Player:
         self.process.join()
 
 
-def serve(pipe: Connection, device: str) -> None:
+def serve(pipe: Connection, device: str, in_lanes: bool) -> None:
     """What a player's process does: say what it computes on, then play what it is asked for."""
     from catalogue import ready
     from sottovoce.protocol.errors import ConfigurationError
     from sottovoce.sim.device import in_words, use
+    from sottovoce.sim.lanes import advance
     from sottovoce.sim.run import simulate
 
+    if in_lanes:
+        advance.FEWEST = 1
     try:
         use(device)
     except ConfigurationError as error:
@@ -97,20 +105,33 @@ def serve(pipe: Connection, device: str) -> None:
             pipe.send((Played(trace.regret, trace.samples), time.monotonic() - start))
 
 
-def compared(players: list[Player], pairs: list[Pair]) -> Iterator[dict[str, Any]]:
-    """A row for each pair."""
-    for pair in pairs:
-        for player in players:
-            player.ask(pair)
-        answers = [player.answer() for player in players]
-        row: dict[str, Any] = {"learner": pair[0], "preset": pair[1]}
-        if failed := [answer for answer in answers if isinstance(answer, str)]:
-            yield row | {"holds": False, "failed": "; ".join(failed)}
-            continue
-        one, other = ((answer[0], answer[1]) for answer in answers)
-        found = agreement_of(one[0], other[0], len(pairs))
-        regrets, seconds = ([mean(side[0]) for side in (one, other)], [side[1] for side in (one, other)])
-        yield row | {"holds": found.holds, **found._asdict(), "regret": regrets, "seconds": seconds}
+def compared(tables: list[list[Player]], pairs: list[Pair]) -> Iterator[dict[str, Any]]:
+    """A row for each pair, in their order; as many are played at once as there are tables."""
+    free: SimpleQueue[list[Player]] = SimpleQueue()
+    for players in tables:
+        free.put(players)
+
+    def row_of(pair: Pair) -> dict[str, Any]:
+        players = free.get()
+        try:
+            return {"learner": pair[0], "preset": pair[1]} | one_row(players, pair, len(pairs))
+        finally:
+            free.put(players)
+
+    with ThreadPoolExecutor(len(tables)) as pool:
+        yield from pool.map(row_of, pairs)
+
+
+def one_row(players: list[Player], pair: Pair, comparisons: int) -> dict[str, Any]:
+    for player in players:
+        player.ask(pair)
+    answers = [player.answer() for player in players]
+    there = [answer for answer in answers if not isinstance(answer, str)]
+    if failed := [answer for answer in answers if isinstance(answer, str)]:
+        return {"holds": False, "failed": "; ".join(failed)}
+    played, seconds = zip(*there, strict=True)
+    found = agreement_of(*played, comparisons)
+    return {"holds": found.holds, **found._asdict(), "regret": [*map(mean, played)], "seconds": [*seconds]}
 
 
 def mean(played: Played) -> float:
@@ -132,20 +153,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--devices", nargs=2, default=["gpu", "cpu"], choices=["gpu", "cpu"])
     parser.add_argument("--learner", action="append", choices=sorted({learner for learner, _ in PRESETS}))
+    parser.add_argument("--lanes", action="store_true")
+    parser.add_argument("--jobs", type=int, default=max(1, (os.cpu_count() or 1) // 4), help="presets at once")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     pairs = [pair for pair in PRESETS if not options.learner or pair[0] in options.learner]
-    players = [Player(device, flags) for device, flags in zip(options.devices, ("", PLAIN), strict=True)]
-    names = [player.name for player in players]
+    sides = list(zip(options.devices, ("", PLAIN), strict=True))
+    tables = [[Player(*side, options.lanes) for side in sides] for _ in range(min(options.jobs, len(pairs)))]
+    names, numbers = ([getattr(player, what) for player in tables[0]] for what in ("name", "numbers"))
     print(f"{names[0]} beside {names[1]}: {ROUNDS} rounds, {SEEDS} seeds, {len(pairs)} presets")
-    if kinds := unlike(*(player.numbers for player in players)):
+    if kinds := unlike(*numbers):
         raise SystemExit(f"the two draw other random numbers: {', '.join(kinds)}")
     print("random numbers are the same; regret on both, seeds alike, distance, seconds on both:")
     rows = []
-    for row in compared(players, pairs):
+    for row in compared(tables, pairs):
         rows.append(row)
         print(line(row), flush=True)
-    for player in players:
+    for player in itertools.chain(*tables):
         player.close()
     failed = sum(not row["holds"] for row in rows)
     allowed = max((row["allowed"] for row in rows if "allowed" in row), default=0.0)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from sottovoce.engine.pytrees import join, split
 from sottovoce.sim.device import use
+from sottovoce.sim.lanes import advance as lanes
 from sottovoce.sim.loop import SEEDS, Carry, Setting, Worlds, advance_all, begin_all
 from sottovoce.sim.random import unsealed
 from sottovoce.sim.worlds.base import World, gaps_of, world_for
@@ -124,6 +125,8 @@ class _Part:
     world: Worlds
     keys: jax.Array
     carry: Carry
+    in_lanes: bool | None = None
+    """Which loop plays; None until the first rounds are known."""
 
     def share(self, seeds: slice) -> "_Part":
         """Some of the seeds."""
@@ -134,8 +137,14 @@ class _Part:
 
     def advance(self, steps: Steps) -> NDArray[np.float64]:
         with jax.enable_x64(True):  # the setting is local to a thread
-            self.carry, regret = advance_all(*self._arguments(), *steps)
+            self.carry, regret = self.loop(steps)(*self._arguments(), *steps)
             return np.asarray(regret)
+
+    def loop(self, steps: Steps) -> Any:
+        """The one that plays these rounds: the loop in lanes where a GPU plays it faster."""
+        if self.in_lanes is None:
+            self.in_lanes = jax.default_backend() == "gpu" and not lanes.refusal(*self._arguments(), *steps)
+        return lanes.advance_all if self.in_lanes else advance_all
 
     def stopped(self, rounds: int) -> bool:
         """Nobody answered in the last round: every learner here has stopped."""
@@ -176,7 +185,7 @@ def traced(setting: Setting, cases: Any, world: World, keys: jax.Array, steps: S
 
     worlds, carry = jax.eval_shape(begun, keys)
     part = replace(parts[0], world=worlds, carry=carry, keys=keys)
-    return advance_all.trace(*part._arguments(), *steps)
+    return part.loop(steps).trace(*part._arguments(), *steps)
 
 
 def stay_on_one_core() -> None:

@@ -50,6 +50,10 @@ def room() -> int | None:
     return found["bytes_limit"] - found["bytes_in_use"] if found else None
 
 
+AT_ONCE = 262_144
+"""Seeds (of all cases together) that a GPU plays at once: more do not fit into its cache, and each is slower."""
+
+
 def seeds_that_fit(seeds: int, needed: Callable[[int], int], free: int) -> int:
     """How many seeds at once, all in equal parts; `needed` says how many bytes a number of seeds takes.
 

@@ -88,8 +88,12 @@ def advance_all(
         return carry, None
 
     carry, _ = lax.scan(step, carry, (rounds, publish))
-    regret = carry.regret
-    return carry, jnp.max(regret, axis=-1) if regret.ndim > 2 else regret
+    return carry, worst_of(carry.regret)
+
+
+def worst_of(regret: jax.Array) -> jax.Array:
+    """The regret of every case and seed; where there are several comparators, against the best of them."""
+    return jnp.max(regret, axis=-1) if regret.ndim > 2 else regret
 
 
 def _over_grid(setting: Setting, function: Callable[..., Carry], *, carry: bool = False) -> Callable[..., Carry]:

@@ -35,12 +35,16 @@ def _fold_in(key: jax.Array, data: Any) -> jax.Array:
     return jnp.stack(threefry(key, jnp.asarray(data, np.uint32), np.uint32(0xF01D)))
 
 
-def _random_bits(key: jax.Array, width: int, shape: tuple[int, ...]) -> jax.Array:
+def _random_bits(key: jax.Array, bit_width: int, shape: tuple[int, ...]) -> jax.Array:
     counters = jnp.arange(int(np.prod(shape)), dtype=np.uint32).reshape(shape)
     x, y = threefry(key, counters, np.uint32(0xB175))
-    if width == 64:
+    if bit_width == 64:
         return (x.astype(np.uint64) << np.uint64(32)) | y.astype(np.uint64)
-    return x.astype({8: np.uint8, 16: np.uint16, 32: np.uint32}[width])
+    return x.astype({8: np.uint8, 16: np.uint16, 32: np.uint32}[bit_width])
+
+
+CIPHER: dict[str, Any] = {"random_split": _split, "random_bits": _random_bits, "random_fold_in": _fold_in}
+"""What the generator does with a key's two words, by JAX's name for it."""
 
 
 @lru_cache(maxsize=1)

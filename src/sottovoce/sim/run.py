@@ -135,10 +135,11 @@ def _played(grid: "Grid", progress: Progress) -> list[Trace]:
 
 
 def _at_once(cases: Sequence[Case], user: LocalUser, world: World, run: Run, forgers: Forgers | None) -> int:
-    """As many seeds as the memory of a GPU holds; all of them on a CPU, whose memory JAX does not count."""
+    """As many seeds as a GPU holds; all of them on a CPU, whose memory JAX does not count."""
     free = device.room()
     if free is None:
         return run.seeds
+    shares = -(-run.seeds * len(cases) // device.AT_ONCE)
 
     def needed(seeds: int) -> int:
         with jax.enable_x64(True):
@@ -148,7 +149,7 @@ def _at_once(cases: Sequence[Case], user: LocalUser, world: World, run: Run, for
             return 0
         return found.argument_size_in_bytes + found.output_size_in_bytes + found.temp_size_in_bytes
 
-    return device.seeds_that_fit(run.seeds, needed, free)
+    return device.seeds_that_fit(-(-run.seeds // shares), needed, free)
 
 
 def loop_of(
