@@ -148,6 +148,14 @@ test("names that no part brings are refused, and nothing is loaded for them", as
   }
 });
 
+test("what only contracts with a model name loads nothing for others", async () => {
+  const one = await device(...PARTS);
+  for (const name of WITH_A_MODEL) {
+    const refused = ({ message }) => message.includes(`unknown domain "${name}"`);
+    await assert.rejects(one.accepted({ ...headline, domain: { kind: name } }), refused);
+  }
+});
+
 test("a part loads once: a name that it brings as something else is refused", async () => {
   const { accepted } = await device();
   await assert.rejects(

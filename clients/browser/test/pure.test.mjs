@@ -4,6 +4,8 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import vm from "node:vm";
 import { gzipSync } from "node:zlib";
+import { points } from "../build/client/points.js";
+import { domainFrom } from "../build/privacy/domains/index.js";
 import { SYSTEM } from "../build/privacy/entropy.js";
 import { OUTERMOST, UPPER } from "../build/privacy/normalTable.js";
 import { INTERNAL, LARGEST, PARTS } from "../scripts/names.mjs";
@@ -17,6 +19,51 @@ test("the tables of the codebook are those of the protocol page", () => {
   for (const [name, table] of Object.entries({ UPPER, OUTERMOST })) {
     const written = new RegExp(`\`${name}\`:\n\n\`\`\`text\n([^\`]*)`).exec(page)[1];
     assert.deepEqual(table, written.trim().split(/\s+/).map(Number));
+  }
+});
+
+test("rewards of points: one for each that was tried, or the default for all", () => {
+  const reward = { low: 0, high: 1, default: 0.25, unit_low: 0, unit_high: 1 };
+  const message = (slopes, raw, given) => {
+    const contract = { offers: { actions: [], dimension: 1, slopes }, reward };
+    const domain = domainFrom({ kind: "interval", low: -1, high: 1 });
+    return points.messageFor({ contract, user: points.userFor(contract, domain) }, undefined, { raw }, given)[0];
+  };
+  const tried = [[0.5], [-0.5]]; // so the slope is the difference of the rewards
+  for (const [given, slope] of [
+    [[1, 0.5], 0.5],
+    [[0, 1], -1],
+    [[true, false], 1],
+    [[7, 0.5], 0.5], // clipped
+  ]) {
+    assert.equal(message(true, tried, given), slope);
+  }
+  for (const bad of [
+    1,
+    undefined,
+    null,
+    "10",
+    [1],
+    [1, 0, 0],
+    [1, NaN],
+    [1, "0"],
+    [1, null],
+    [1, ,],
+    [, 0],
+    { 0: 1, 1: 0 },
+  ]) {
+    assert.equal(message(true, tried, bad), 0, JSON.stringify(bad));
+  }
+  for (const [given, told] of [
+    [0.5, 0.5],
+    [true, 1],
+    [-7, 0],
+    [[1], 0.25],
+    ["1", 0.25],
+    [Infinity, 0.25],
+    [undefined, 0.25],
+  ]) {
+    assert.equal(message(false, [0.5], given), told);
   }
 });
 
