@@ -22,7 +22,7 @@ from sottovoce.cli.demo import running_server
 
 HERE = Path(__file__).parent
 DIST = HERE.parent.parent / "clients" / "browser" / "dist"
-DEVICE = ("sottovoce.js", "delta.js", "holdout.js", "learners.js")
+DEVICE = ("sottovoce.js", "delta.js", "features.js", "holdout.js", "learners.js")
 """The browser device, and the parts that it loads from beside its own file for tasks that need them."""
 TASKS = (HERE / "lead.toml", HERE / "stories.toml")
 

@@ -1,6 +1,6 @@
 // Keeps the page's own files, so that it opens offline. What goes to the learning server is never touched.
 const CACHE = "newsroom";
-const DEVICE = ["sottovoce.js", "delta.js", "holdout.js", "learners.js"]; // the parts too, which a task may come to need
+const DEVICE = ["sottovoce.js", "delta.js", "features.js", "holdout.js", "learners.js"]; // parts too, which a task may need
 const FILES = [".", "newsroom.css", "newsroom.js", "panel.js", ...DEVICE, "config.js", "edition.json", "icon.svg"];
 
 self.addEventListener("install", (event) => event.waitUntil(caches.open(CACHE).then((cache) => cache.addAll(FILES))));

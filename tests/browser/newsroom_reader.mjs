@@ -5,7 +5,7 @@
 import { launchIn } from "../../clients/browser/chromium/chromium.mjs";
 
 const [address, folder] = process.argv.slice(2);
-const FILES = ["sottovoce.js", "delta.js", "holdout.js", "learners.js"];
+const FILES = ["sottovoce.js", "delta.js", "features.js", "holdout.js", "learners.js"];
 const context = await launchIn(folder);
 const page = await context.newPage();
 await page.goto(address);

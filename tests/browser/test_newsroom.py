@@ -68,7 +68,7 @@ def test_an_owner_may_change_the_learner_and_hold_out_and_the_page_still_opens_o
     def seen() -> dict:
         return json.loads(run_node(Path(__file__).with_name("newsroom_reader.mjs"), page, tmp_path))
 
-    everything = {"joined": ["lead", "stories"], "answers": [200] * 4}
+    everything = {"joined": ["lead", "stories"], "answers": [200] * 5}
     with newsroom(0, changed) as (page, _):
         assert seen() == everything
     assert seen() == everything  # the page and the learning server are gone

@@ -43,7 +43,7 @@ test("a person chooses, observes and reports, and the server believes it", async
 test("the only requests are contract, status, model, permits or tickets, and reports", async () => {
   for (const [task, fields, wanted, parts] of [
     [await arms(), null, ["", "contract", "offers", "reports"], []],
-    [await model(), PERSON, ["", "contract", "model", "permits", "reports"], ["/learners.js"]],
+    [await model(), PERSON, ["", "contract", "model", "permits", "reports"], ["/features.js", "/learners.js"]],
   ]) {
     const { context, requests, files } = await person();
     const elsewhere = [];

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   added,
+  arms,
   blank,
   HOUR,
   journal,
@@ -32,20 +33,25 @@ const ENDINGS = [
 ];
 
 for (const [path, ending, opening] of ENDINGS) {
-  test(`a page with nothing but sottovoce${ending} reports to tasks that need a part, or two`, async () => {
+  test(`a page with nothing but sottovoce${ending} reports to tasks that need no part, or some`, async () => {
     const limits = { delta: 1e-5, lifetimeDelta: 1e-3 };
     const noisy = { preset: "paper", privacy: { epsilon: 1.0, delta: 1e-6, lifetime: 20.0, lifetime_delta: 1e-4 } };
-    for (const [task, parts] of [
-      [await model(), ["learners"]],
-      [await model({ learner: "linucb" }), ["learners"]],
-      [await model({ learner: "scale-free", holdout: { share: 0.25 } }), ["holdout"]],
-      [await model({ holdout: { share: 0.25 } }), ["learners", "holdout"]],
-      [await model({ ...noisy, learner: "linucb" }), ["learners", "delta"]],
+    const points = { actions: undefined, dimension: 2, region: { kind: "ball", radius: 1.0 } };
+    for (const [task, parts, fields = PERSON, reward = 1] of [
+      [await arms(), [], null],
+      [await arms({ ...points, learner: "newton" }), ["learners"], null],
+      [await arms({ ...points, learner: "two-point" }), ["learners"], null, [1, 0]],
+      [await model({ learner: "scale-free" }), ["features"]],
+      [await model(), ["features", "learners"]],
+      [await model({ learner: "linucb" }), ["features", "learners"]],
+      [await model({ learner: "scale-free", holdout: { share: 0.25 } }), ["features", "holdout"]],
+      [await model({ holdout: { share: 0.25 } }), ["features", "learners", "holdout"]],
+      [await model({ ...noisy, learner: "linucb" }), ["features", "learners", "delta"]],
     ]) {
       const { context, files } = await person();
       const page = await blank(context, path);
       await page.evaluate(opening, { server, task, options: { limits } });
-      const [{ reported, problem }, kept] = await visit(page, PERSON, 1);
+      const [{ reported, problem }, kept] = await visit(page, fields, reward);
       assert.deepEqual([reported, kept, problem], [true, true, ""]);
       assert.equal((await sentAfter(page, 2 * HOUR)).acknowledged, 1);
       assert.equal(await journal(task), 1);
@@ -56,7 +62,8 @@ for (const [path, ending, opening] of ENDINGS) {
   });
 
   test(`sottovoce${ending} says which file it could not have, and why; then nothing is joined`, async () => {
-    const policy = `<meta http-equiv=content-security-policy content="script-src ${origin}/sottovoce${ending}">`;
+    const allowed = ["sottovoce", "features"].map((file) => `${origin}/${file}${ending}`).join(" ");
+    const policy = `<meta http-equiv=content-security-policy content="script-src ${allowed}">`;
     added[`/strict${path}`] = policy + (added[path] ?? "");
     for (const [where, answer] of [
       [path, (route) => route.abort()],

@@ -35,6 +35,7 @@ async function answers({ contract, gate, person, count }) {
       "privacy/entropy",
       "protocol/permits",
       "protocol/codec",
+      "features",
       "learners",
     ].map((file) => import(`/${file}.js`)),
   );

@@ -1,21 +1,30 @@
-/** What the files of dist/ are called and share, and which names in them are made short. */
+/** What the files of dist/ are called, may weigh and share, and which names in them are made short. */
+import { readFileSync } from "node:fs";
 
 /** The parts that the device loads where a contract needs them: each imports the device and registers itself there. */
-export const PARTS = ["delta", "holdout", "learners"];
+export const PARTS = ["delta", "features", "holdout", "learners"];
 
-/** What a part takes from the device's module, because there must be one of each. */
-export const SHARED = /\/(accounting|mechanisms|errors|extensions|links|offers|domains\/index|users\/index)\.js$/;
-export const PUBLIC = "BadInput, BrokenPromise, MECHANISMS, shared, WireError";
-export const SHARING = "domainFrom, DOMAINS, EXTENSIONS, MEANS, mechanismFrom, MODELS, must, USERS, WITH_DELTA";
+/** Bytes of the device, gzipped, and of each part; docs/browser.md says it. */
+export const LARGEST = 10_000;
+
+/** What a part takes from the device's module, because there must be one of each: names, and the files that have them. */
+export const PUBLIC = "BadInput, BrokenPromise, ConfigurationError, NO_MODEL, Unreachable, WireError";
+const shared = readFileSync(new URL("../src/shared.ts", import.meta.url), "utf8");
+export const SHARED = shared.match(/(?<=from "\.\/).*(?=")/g);
+export const SHARING = /shared = \[([^\]]*)/
+  .exec(shared)[1]
+  .match(/\w+/g)
+  .map((name, place) => `${place}: ${name}`)
+  .join();
 
 /**
  * Names of our own that get short ones: what only code of ours reads, in memory. Not here: what is on the wire, in the
  * database, in docs/browser.md or in the language.
  */
 export const INTERNAL = `
-  account act affords after alone arrive ask budget coinSize deltaOf draw embed enter epsilonOf kept last lastOffer late
-  leave living measured measuring mechanisms nothing outgoing own remove reportSize row tabs tell terms transact user vault
-  verify wanted domainFrom DOMAINS EXTENSIONS MEANS mechanismFrom MODELS must USERS WITH_DELTA
+  account act actionFrom affords after ahead anyAction alone arrive ask budget coinSize consistent decide decideNow deltaOf draw dueOf embed
+  enter epsilonOf fetchAhead kept last lastOffer late leave living measured measuring mechanisms mechanismsFor messageFor naming nothing offering
+  outgoing own recommendationFrom remove reportSize row tabs takeOver tell terms transact update user userFor validFor vault verify wanted
 `.match(/\w+/g);
 
 /**

@@ -1,6 +1,7 @@
 /** How long a report takes: gradient learner, ten features, epsilon 4. `npm run speed` prints it. */
 import { argv } from "node:process";
 import { pathToFileURL } from "node:url";
+import "../build/features.js";
 import "../build/learners.js";
 import { domainFrom } from "../build/privacy/domains/index.js";
 import { privatise } from "../build/privacy/drawing.js";

@@ -4,9 +4,11 @@
  */
 import { readFileSync } from "node:fs";
 import "../build/delta.js";
+import "../build/features.js";
 import "../build/holdout.js";
 import "../build/learners.js";
-import { documentOf, keptOf, messageOf } from "../build/client/answers.js";
+import { documentOf, messageOf } from "../build/client/answers.js";
+import { keptOf } from "../build/client/byModel.js";
 import { accountOf, limitsOf } from "../build/client/ledger.js";
 import { accept } from "../build/client/terms.js";
 import { domainFrom } from "../build/privacy/domains/index.js";
@@ -15,7 +17,7 @@ import { entropyFrom, integerBelow } from "../build/privacy/entropy.js";
 import { mechanismFrom } from "../build/privacy/mechanisms.js";
 import { total } from "../build/privacy/spent.js";
 import { fromText, toHex, toText } from "../build/protocol/codec.js";
-import { dimensionOf, digestOf } from "../build/protocol/contract.js";
+import { digestOf } from "../build/protocol/contract.js";
 import { SottovoceError } from "../build/protocol/errors.js";
 import { field } from "../build/protocol/fields.js";
 import { link } from "../build/protocol/links.js";
@@ -23,8 +25,10 @@ import { modelFrom, versionOf } from "../build/protocol/offers.js";
 import { coinOf, commitmentOf } from "../build/protocol/permits.js";
 import { named, read, real } from "../build/protocol/strict.js";
 import { commitmentsBody } from "../build/protocol/wire.js";
+import { scalarUser } from "../build/users/byTicket.js";
 import { features } from "../build/users/fields.js";
-import { userOf } from "../build/users/index.js";
+import { userOf } from "../build/users/linked.js";
+import { slopeUser } from "../build/users/slope.js";
 
 export const FOLDER = new URL("../../../tests/golden/", import.meta.url);
 export const SIDES = ["python", "typescript"];
@@ -54,6 +58,9 @@ const accepted = ({ contract, task, limits, epsilon }) => {
   return accept(bytesOf(contract), task, limitsOf({ ...rest, lifetimeDelta }), epsilon ?? undefined);
 };
 
+/** The users of tasks with tickets. */
+const BY_TICKET = { scalar: scalarUser, slope: slopeUser };
+
 const ANSWERS = {
   mechanisms(given) {
     const mechanism = mechanismOf(given);
@@ -72,7 +79,8 @@ const ANSWERS = {
     return { version: await versionOf(bytesOf(body)), action, kept: keptOf(model, context, action) };
   },
   messages({ user, domain, link: declared, model, context, action, reward }) {
-    const local = userOf(user, domainFrom(domain), declared && link(declared, "link"));
+    const [found, of] = [domainFrom(domain), declared && link(declared, "link")];
+    const local = BY_TICKET[user]?.(found) ?? userOf(user, found, of);
     return { message: local.message(model, context, action, reward) };
   },
   async contracts(given) {
@@ -81,17 +89,16 @@ const ANSWERS = {
   },
   async reports(given) {
     const terms = await accepted(given);
-    const { contract, mechanism, gate } = terms;
+    const { mechanism, gate } = terms;
     const bodies = new Map();
     for (const body of given.models.map(bytesOf)) bodies.set(await versionOf(body), body);
-    const body = bodies.get(given.pending.version);
-    const model = body && modelFrom(body, contract.offers.model, dimensionOf(contract.offers));
-    const { permit, nonce } = given.pending;
+    const { permit, nonce, version } = given.pending;
+    const body = bodies.get(version);
     const pending = { ...given.pending, gate, coin: await coinOf(fromText(permit), fromText(nonce)) };
-    const message = messageOf(terms, model, pending, given.reward);
+    const message = messageOf(terms, body && { version, body }, pending, given.reward);
     const entropy = written(given.random);
     const drawn = privatise(mechanism, message, entropy, pending.coin);
-    const report = JSON.stringify(documentOf(contract, pending, drawn));
+    const report = JSON.stringify(documentOf(terms, pending, drawn));
     return { digest: await digestOf(bytesOf(given.contract)), report, used: entropy.used };
   },
   sums({ pure }) {

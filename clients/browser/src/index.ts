@@ -3,7 +3,7 @@
 export { Device } from "./client/device.js";
 export type { Choice, Chosen, Given, Options, Sent, Waiting } from "./client/options.js";
 export type { Decision } from "./client/answers.js";
-export { NO_MODEL } from "./client/choosing.js";
+export { NO_MODEL } from "./client/offering.js";
 export type { Balance, Limits } from "./client/ledger.js";
 export type { Reporting } from "./client/paying.js";
 export type { Admission } from "./client/core.js";
@@ -23,6 +23,5 @@ export {
   WireError,
 } from "./protocol/errors.js";
 
-/** What the parts need of the device; no app does. */
-export { MECHANISMS } from "./privacy/mechanisms.js";
+/** What the parts need of the device; no app does. @internal */
 export { shared } from "./shared.js";

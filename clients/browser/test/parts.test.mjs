@@ -33,12 +33,15 @@ const NEEDS = {
     noisy("laplace", "0.0", { scales: ["2.1"] }),
     noisy("gaussian", "1e-6", { scales: ["9.0"], formula: "analytic" }),
   ],
+  features: [recommend],
   holdout: [{ ...recommend, extensions: { holdout: { share: "0.1", gates: measuring } } }],
   learners: [
     { ...headline, offers: { kind: "tickets", dimension: 1, slopes: true } },
     { ...recommend, offers: { ...recommend.offers, link: { name: "probit" } } },
   ],
 };
+/** The parts that this contract needs beside. */
+const beside = ({ offers }, part) => (offers.kind === "model" && part !== "features" ? ["features"] : []);
 const LIMITS = { epsilon: 4, delta: 1e-5, lifetime: 40, lifetimeDelta: 1e-3 };
 
 /** A device that has loaded nothing, in a folder of its own without these files; what it says of a contract. */
@@ -58,10 +61,11 @@ async function device(...without) {
 /** What has been added to registries, by the names of what they hold. */
 async function names({ from }) {
   const { shared } = await from("shared.js");
-  const { MECHANISMS } = await from("privacy/mechanisms.js");
-  const { DOMAINS, EXTENSIONS, MEANS, MODELS, USERS } = shared;
-  return [DOMAINS, EXTENSIONS, MEANS, MECHANISMS, MODELS, USERS].flatMap(Object.keys);
+  return shared.filter((one) => typeof one === "object").flatMap(Object.keys);
 }
+
+/** What `features.js` adds and is not loaded for: a contract that names it has offers of the kind `model`. */
+const WITH_A_MODEL = ["directed", "direction", "identity", "logistic", "poisson"];
 
 test("what a part is loaded for is what it adds to the registries", async () => {
   const one = await device();
@@ -71,17 +75,17 @@ test("what a part is loaded for is what it adds to the registries", async () => 
     const before = new Set(await names(one));
     await one.from(file);
     const added = (await names(one)).filter((name) => !before.has(name));
-    assert.deepEqual(brings.source.match(/\w+/g).sort(), [...new Set(added)].sort());
-    for (const name of added) assert.match(name, brings);
+    const loadedFor = added.filter((name) => file !== "./features.js" || !WITH_A_MODEL.includes(name));
+    assert.deepEqual(brings.source.match(/\w+/g).sort(), [...new Set(loadedFor)].sort());
+    for (const name of loadedFor) assert.match(name, brings);
   }
 });
 
 for (const [part, contracts] of Object.entries(NEEDS)) {
-  const others = PARTS.filter((other) => other !== part);
-
   test(`${part}.js is loaded by the contract that needs it, and no other part is`, async () => {
     for (const contract of contracts) {
-      const { accepted } = await device(...others);
+      const needed = [part, ...beside(contract, part)];
+      const { accepted } = await device(...PARTS.filter((other) => !needed.includes(other)));
       const { contract: agreed } = await accepted(contract);
       assert.equal(agreed.id, contract.id);
       await accepted(contract); // once more: nothing is added twice
@@ -91,6 +95,7 @@ for (const [part, contracts] of Object.entries(NEEDS)) {
   test(`without ${part}.js the contract is refused with the name of the file, and can be opened once it is there`, async () => {
     for (const contract of contracts) {
       const { accepted, arrives, from } = await device(part);
+      for (const other of beside(contract, part)) await from(`${other}.js`);
       const before = await names({ from });
       const refused = (error) =>
         error.name === "ContractRefused" &&
@@ -116,6 +121,7 @@ for (const [part, contracts] of Object.entries(NEEDS)) {
 
 test("names that no part brings are refused, and nothing is loaded for them", async () => {
   const one = await device(...PARTS); // a part that is asked for is missed
+  const withModels = await device(...PARTS.filter((part) => part !== "features"));
   for (const name of [
     "cube",
     "undefined",
@@ -127,15 +133,26 @@ test("names that no part brings are refused, and nothing is loaded for them", as
     "",
   ]) {
     const changed = [
+      { ...headline, offers: { ...headline.offers, kind: name } },
       { ...headline, domain: { kind: name } },
       { ...headline, mechanism: name },
-      { ...recommend, offers: { ...recommend.offers, model: name } },
-      { ...recommend, offers: { ...recommend.offers, link: { name } } },
       JSON.parse(JSON.stringify(headline).replace('"extensions":{}', `"extensions":{${JSON.stringify(name)}:1}`)),
     ];
-    for (const contract of changed) {
-      await assert.rejects(one.accepted(contract), ({ message }) => !message.includes("wanted ./"));
-    }
+    const changedModels = [
+      { ...recommend, offers: { ...recommend.offers, model: name } },
+      { ...recommend, offers: { ...recommend.offers, link: { name } } },
+    ];
+    const refused = ({ name, message }) => name === "ContractRefused" && !message.includes("wanted ./");
+    for (const contract of changed) await assert.rejects(one.accepted(contract), refused);
+    for (const contract of changedModels) await assert.rejects(withModels.accepted(contract), refused);
+  }
+});
+
+test("what only contracts with a model name loads nothing for others", async () => {
+  const one = await device(...PARTS);
+  for (const name of WITH_A_MODEL) {
+    const refused = ({ message }) => message.includes(`unknown domain "${name}"`);
+    await assert.rejects(one.accepted({ ...headline, domain: { kind: name } }), refused);
   }
 });
 
@@ -144,6 +161,20 @@ test("a part loads once: a name that it brings as something else is refused", as
   await assert.rejects(
     accepted({ ...headline, mechanism: "ball" }),
     /wanted .\/learners.js for "ball", got unknown mech/,
+  );
+});
+
+test("a part of another build is refused, because it would call the device by wrong names", async () => {
+  const dist = join(folder, "builds");
+  cpSync(path("../dist"), dist, { recursive: true });
+  const part = readFileSync(join(dist, "features.js"), "utf8");
+  const { Device } = await import(pathToFileURL(join(dist, "sottovoce.js")));
+  const fetch = async () => new Response(JSON.stringify(recommend));
+  const opened = () => Device.open("https://learn.example", recommend.id, { fetch, now: () => 0 });
+  writeFileSync(join(dist, "features.js"), part.replace(/version_\w+/, "version_000000"));
+  await assert.rejects(
+    opened(),
+    ({ name, message }) => name === "ContractRefused" && /wanted .\/features.js/.test(message),
   );
 });
 
@@ -156,7 +187,7 @@ test("delta.js grants nothing: the owner's limits decide about a delta", async (
   await accepted(NEEDS.delta[1]);
 });
 
-test("a device loads three files and has no other way to load code", () => {
+test("a device loads four files and has no other way to load code", () => {
   for (const [file, ending] of [
     ["sottovoce.js", ".js"],
     ["sottovoce.classic.js", ".classic.js"],

@@ -3,9 +3,12 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import vm from "node:vm";
+import { gzipSync } from "node:zlib";
+import { points } from "../build/client/points.js";
+import { domainFrom } from "../build/privacy/domains/index.js";
 import { SYSTEM } from "../build/privacy/entropy.js";
 import { OUTERMOST, UPPER } from "../build/privacy/normalTable.js";
-import { INTERNAL, PARTS } from "../scripts/names.mjs";
+import { INTERNAL, LARGEST, PARTS } from "../scripts/names.mjs";
 import { measured } from "../scripts/speed.mjs";
 import { readVectors } from "../scripts/vectors.mjs";
 
@@ -16,6 +19,51 @@ test("the tables of the codebook are those of the protocol page", () => {
   for (const [name, table] of Object.entries({ UPPER, OUTERMOST })) {
     const written = new RegExp(`\`${name}\`:\n\n\`\`\`text\n([^\`]*)`).exec(page)[1];
     assert.deepEqual(table, written.trim().split(/\s+/).map(Number));
+  }
+});
+
+test("rewards of points: one for each that was tried, or the default for all", () => {
+  const reward = { low: 0, high: 1, default: 0.25, unit_low: 0, unit_high: 1 };
+  const message = (slopes, raw, given) => {
+    const contract = { offers: { actions: [], dimension: 1, slopes }, reward };
+    const domain = domainFrom({ kind: "interval", low: -1, high: 1 });
+    return points.messageFor({ contract, user: points.userFor(contract, domain) }, undefined, { raw }, given)[0];
+  };
+  const tried = [[0.5], [-0.5]]; // so the slope is the difference of the rewards
+  for (const [given, slope] of [
+    [[1, 0.5], 0.5],
+    [[0, 1], -1],
+    [[true, false], 1],
+    [[7, 0.5], 0.5], // clipped
+  ]) {
+    assert.equal(message(true, tried, given), slope);
+  }
+  for (const bad of [
+    1,
+    undefined,
+    null,
+    "10",
+    [1],
+    [1, 0, 0],
+    [1, NaN],
+    [1, "0"],
+    [1, null],
+    [1, ,],
+    [, 0],
+    { 0: 1, 1: 0 },
+  ]) {
+    assert.equal(message(true, tried, bad), 0, JSON.stringify(bad));
+  }
+  for (const [given, told] of [
+    [0.5, 0.5],
+    [true, 1],
+    [-7, 0],
+    [[1], 0.25],
+    ["1", 0.25],
+    [Infinity, 0.25],
+    [undefined, 0.25],
+  ]) {
+    assert.equal(message(false, [0.5], given), told);
   }
 });
 
@@ -32,11 +80,33 @@ test("a report of the gradient learner, ten features and epsilon 4, takes less t
   assert.ok(measured() < 3);
 });
 
-test("delta.js adds its mechanisms to the device's module", async () => {
+test("the device has at most 10,000 bytes gzipped, and the manual says how many, of each part too", () => {
+  assert.equal(LARGEST, 10_000);
+  const bytes = (name) => gzipSync(text(`../dist/${name}.js`), { level: 9 }).length;
+  const manual = text("../../../docs/browser.md");
+  const said = (pattern) => pattern.exec(manual).slice(1).map(Number);
+  assert.ok(Math.max(bytes("sottovoce"), bytes("sottovoce.classic")) <= LARGEST);
+  const kilobytes = (name) => Math.round(bytes(name) / 100) / 10;
+  assert.deepEqual(said(/`sottovoce\.js` is ([\d.]+) kB gzipped, and so is the classic/), [kilobytes("sottovoce")]);
+  assert.equal(kilobytes("sottovoce.classic"), kilobytes("sottovoce"));
+  for (const part of PARTS)
+    assert.deepEqual(said(RegExp(`\\| \`${part}\\.js\` \\| ([\\d.]+) kB \\|`)), [kilobytes(part)]);
+});
+
+/** The names of the mechanisms that a module has: it is in what it shares with its parts. */
+const mechanismsOf = (device) =>
+  Object.keys(
+    Object.values(device)
+      .find(Array.isArray)
+      .find((one) => "levels" in one),
+  );
+
+test("parts add their mechanisms to the device's module", async () => {
   const device = await import("../dist/sottovoce.js");
-  assert.deepEqual(Object.keys(device.MECHANISMS), ["levels", "sphere"]);
+  assert.deepEqual(mechanismsOf(device), ["levels"]);
   await import("../dist/delta.js");
-  assert.deepEqual(Object.keys(device.MECHANISMS), ["levels", "sphere", "gaussian", "laplace"]);
+  await import("../dist/features.js");
+  assert.deepEqual(mechanismsOf(device), ["levels", "gaussian", "laplace", "sphere"]);
 });
 
 test("the classic scripts define one global name, and the parts add what they bring to the first", () => {
@@ -44,7 +114,7 @@ test("the classic scripts define one global name, and the parts add what they br
   const before = new Set(Object.keys(page));
   vm.runInContext(text("../dist/sottovoce.classic.js"), page);
   for (const part of PARTS) vm.runInContext(text(`../dist/${part}.classic.js`), page);
-  assert.deepEqual(Object.keys(page.sottovoce.MECHANISMS), ["levels", "sphere", "gaussian", "laplace"]);
+  assert.deepEqual(mechanismsOf(page.sottovoce), ["levels", "gaussian", "laplace", "sphere"]);
   assert.deepEqual(
     Object.keys(page).filter((name) => !before.has(name)),
     ["sottovoce"],
@@ -54,6 +124,7 @@ test("the classic scripts define one global name, and the parts add what they br
 /** Contracts that need a part, each made from one that needs none. */
 const NEEDS = {
   delta: (contract) => ({ ...contract, mechanism: "gaussian" }),
+  features: (contract) => ({ ...contract, mechanism: "sphere" }),
   holdout: (contract) => ({ ...contract, extensions: { holdout: { share: "0.1", gates: [] } } }),
   learners: (contract) => ({ ...contract, domain: { kind: "ball", dimension: 5, bound: "1" } }),
 };

@@ -7,13 +7,13 @@
 
 import type { Vector } from "../privacy/domains/index.js";
 import { toText } from "../protocol/codec.js";
-import { dimensionOf, toUnit, type ByModel, type Contract, type RewardTerms } from "../protocol/contract.js";
-import { BadInput, ConfigurationError, must } from "../protocol/errors.js";
-import type { Model } from "../protocol/offers.js";
+import { toUnit, type Contract } from "../protocol/contract.js";
+import { BadInput } from "../protocol/errors.js";
 import type { Report } from "../protocol/wire.js";
-import { features } from "../users/fields.js";
 import type { Action } from "../users/index.js";
-import { measuredBy, type Terms } from "./terms.js";
+import type { Known } from "./core.js";
+import type { Terms } from "./terms.js";
+import type { Kept } from "./vault.js";
 
 /** What to show, and under which id to tell how it went. */
 export interface Decision {
@@ -38,32 +38,6 @@ export interface Answered {
   readonly raw: Vector[] | Action;
 }
 
-/** Features, one row per action; for bad input rows of zeros, which say nothing, and what was wrong. */
-export function contextOf(offers: ByModel, raw: unknown): [context: Vector[], problem: string] {
-  try {
-    return [features(offers, raw), ""];
-  } catch (error) {
-    const given = Array.isArray(raw) ? raw.length : 1;
-    const rows = offers.actions.length || Math.max(1, Math.min(given, offers.candidates));
-    const zeros = Array.from({ length: rows }, () => Array<number>(dimensionOf(offers)).fill(0));
-    return [zeros, error instanceof BadInput ? error.message : "not fields"];
-  }
-}
-
-/** The rows of features that the message will need, the chosen one first; a contrast is one with all the others. */
-export function keptOf(model: Model, context: Vector[], action: number): Vector[] {
-  const contrast = "contrast" in model && model.contrast > 0;
-  return [context[action]!, ...context.filter((_, i) => contrast && i !== action)];
-}
-
-/** The app's own choice among so many actions, by its number or its name. */
-export function baselineOf(offers: ByModel, baseline: number | string, number: number): number {
-  const index = typeof baseline === "string" ? offers.actions.indexOf(baseline) : baseline;
-  const fits = Number.isInteger(index) && 0 <= index && index < number;
-  must(fits, ConfigurationError, `one of ${number} actions as the baseline`, baseline);
-  return index;
-}
-
 /** The name of an action, or of several; empty where actions have none. */
 export function nameOf({ actions }: { actions: string[] }, action: Action): string {
   return actions.length
@@ -74,37 +48,24 @@ export function nameOf({ actions }: { actions: string[] }, action: Action): stri
     : "";
 }
 
-/** What is made private. `model` is the one that was chosen by, unless it was thrown away meanwhile. */
-export function messageOf(terms: Terms, model: Model | undefined, answered: Answered, reward: unknown): Vector {
-  const { user } = terms;
-  const { raw } = answered;
-  const { offers, reward: rewardTerms } = terms.contract;
-  const points = offers.kind === "tickets" && offers.slopes ? (raw as Vector[]).length : 0;
-  const units = observed(rewardTerms, reward, points).map((one) => toUnit(rewardTerms, one));
-  const unit = points ? units : units[0]!;
-  const measured = measuredBy(terms, answered);
-  if (measured) return measured.mechanisms[answered.gate]!.domain.embed(unit);
+/** What is made private. `kept` is the model that was chosen by, unless it was thrown away meanwhile. */
+export function messageOf(core: Terms & Known, kept: Kept | undefined, answered: Answered, reward: unknown): Vector {
+  const zeros = Array<number>(core.mechanism.domain.size).fill(0);
   try {
-    if (offers.kind === "tickets") return user.message(raw, [], raw, unit);
-    if (model) return user.message(model, raw as Vector[], 0, unit);
+    return core.offering.messageFor(core, kept, answered, reward) ?? zeros;
   } catch (error) {
-    if (!(error instanceof BadInput)) throw error;
+    if (error instanceof BadInput) return zeros;
+    throw error;
   }
-  return Array<number>(terms.mechanism.domain.size).fill(0);
 }
 
-/** The reward, or one per point where several were tried; the default where it is no number. */
-function observed(terms: RewardTerms, reward: unknown, points: number): Vector {
-  const given = points ? reward : [reward];
-  const numbers = Array.isArray(given) ? Array.from(given, (one) => (typeof one === "boolean" ? +one : one)) : [];
-  return numbers.length === (points || 1) && numbers.every(Number.isFinite)
-    ? numbers
-    : Array<number>(points || 1).fill(terms.default);
+/** A reward on the scale of messages; the default where it is no number. */
+export function unitOf({ reward: terms }: Contract, reward: unknown): number {
+  const number = typeof reward === "boolean" ? +reward : reward;
+  return toUnit(terms, Number.isFinite(number) ? (number as number) : terms.default);
 }
 
 /** The report as it will travel: the same length for every report of this task. */
-export function documentOf(contract: Contract, pending: Answered, payload: Uint8Array): Report {
-  const { permit, nonce, version, gate } = pending;
-  const drawn = { gate, payload: toText(payload) };
-  return contract.offers.kind === "model" ? { permit, nonce, version, ...drawn } : { ticket: permit, nonce, ...drawn };
+export function documentOf({ offering }: Pick<Terms, "offering">, pending: Answered, payload: Uint8Array): Report {
+  return { ...offering.naming(pending), gate: pending.gate, payload: toText(payload) };
 }

@@ -12,12 +12,19 @@ import type { Held, Joined, Kept, Outgoing, Tables } from "./vault.js";
 /** Asks the app for an admission token for so many tickets or permits. */
 export type Admission = (number: number) => string | Promise<string>;
 
-export interface Core {
-  readonly terms: Terms;
+/** The newest model that this tab has read, and its bytes. */
+export interface Known {
+  model?: Model;
+  kept?: Kept;
+}
+
+export interface Core extends Terms, Known {
   readonly account: Account;
   readonly ask: Ask;
   readonly entropy: Entropy;
   readonly admission: Admission | undefined;
+  /** Raise for bad fields? */
+  readonly strict: boolean | undefined;
   /** Seconds since 1970. */
   readonly now: () => number;
   /** Without it nothing is reported. */
@@ -25,9 +32,6 @@ export interface Core {
   /** Called with what was known before. */
   readonly changed: (before: Joined) => void;
   row: Joined;
-  /** The newest model that this tab has read, and its bytes. */
-  model?: Model;
-  kept?: Kept;
   /** A copy of the outbox, for when the page is closed and there is no time to read it. */
   outgoing: Outgoing[];
   /** Tickets of this tab; in a task with a holdout, permits of this tab. */

@@ -25,15 +25,15 @@ import { toText } from "../protocol/codec.js";
 import { NAME, type Contract } from "../protocol/contract.js";
 import { ConfigurationError, must } from "../protocol/errors.js";
 import { nameOf, type Decision } from "./answers.js";
-import { byModel, byTicket, nextTicket, type Made } from "./choosing.js";
 import { set, warn, type Core } from "./core.js";
 import { asking } from "./http.js";
 import { changed, join, share, type Shared } from "./joining.js";
 import { accountOf, limitsOf, type Balance } from "./ledger.js";
-import { askStatus, attempt, catchUp, deliver, dueNow, leave, refill, renew, withdrawAll } from "./network.js";
+import { catchUp, deliver, dueNow, leave, refill, renew, withdrawAll } from "./network.js";
+import type { Made } from "./offering.js";
 import type { Choice, Chosen, Given, Options, Sent, Waiting } from "./options.js";
 import { balanceOf, missing, promise, reportingOf, type Reporting, type Subject } from "./paying.js";
-import { AHEAD, left, owned, takeOwn } from "./permits.js";
+import { left, owned } from "./permits.js";
 import { report } from "./reporting.js";
 import type { Entry, Joined } from "./vault.js";
 
@@ -46,28 +46,33 @@ import type { Entry, Joined } from "./vault.js";
  */
 export class Device extends EventTarget {
   readonly #core: Core;
-  readonly #strict: boolean;
   /** Choices that are being written down. */
   readonly #recording = new Map<string, Promise<Decision>>();
   readonly #listening = new AbortController();
   /** What `start` began last; nothing after `stop`. */
   #running: object | undefined;
 
-  private constructor(core: Omit<Core, "changed">, strict = false) {
+  private constructor(core: Omit<Core, "changed">) {
     super();
     const news = (before: Joined) => {
       if (stateOf(before) !== stateOf(this.#core.row)) this.dispatchEvent(new Event("state"));
       if (before.newest !== this.#core.row.newest) this.dispatchEvent(new Event("model"));
     };
     this.#core = { ...core, changed: news };
-    this.#strict = strict;
   }
 
   /** Join a task, or go on with it. Raises where its contract is refused, or was never seen and cannot be had. */
   static async open(server: string, task: string, options: Options = {}): Promise<Device> {
     must(NAME.test(task), ConfigurationError, `a task's id as in ${NAME}`, task);
     server = server.replace(/\/+$/, "");
-    const { storage = "sottovoce", entropy = SYSTEM, now = () => Date.now() / 1000, admission, epsilon } = options;
+    const {
+      storage = "sottovoce",
+      entropy = SYSTEM,
+      now = () => Date.now() / 1000,
+      admission,
+      strict,
+      epsilon,
+    } = options;
     const limits = limitsOf(options.limits);
     const ask = asking(options.fetch ?? ((...given) => fetch(...given)), server, task);
     const joined = `${server} ${task}`;
@@ -79,11 +84,9 @@ export class Device extends EventTarget {
           throw new ConfigurationError(`task "${task}" needs the option admission`);
         }
         const account = accountOf(limits, terms.contract.limit);
-        const wanted = terms.contract.offers.kind === "model" ? AHEAD : 0;
-        const one = new Device(
-          { terms, account, ask, entropy, admission, now, vault, row, wanted, outgoing: [], own: [], last: 0 },
-          options.strict,
-        );
+        const wanted = terms.offering.ahead;
+        const given = { ...terms, account, ask, entropy, admission, strict, now, vault, row, wanted };
+        const one = new Device({ ...given, outgoing: [], own: [], last: 0 });
         await one.#arrive();
         return (device = one);
       } catch (error) {
@@ -97,7 +100,7 @@ export class Device extends EventTarget {
 
   /** What this device has agreed to. */
   get contract(): Contract {
-    return this.#core.terms.contract;
+    return this.#core.contract;
   }
 
   /** Would a decision be reported now, as far as this tab knows? */
@@ -111,26 +114,16 @@ export class Device extends EventTarget {
    * An action for this person. `baseline` is the app's own choice, shown while the task is an apprentice, and in its
    * holdout. Without budget, consent or storage the choice is made all the same, and nothing will be sent.
    */
-  async choose(fields?: Given, chosen?: Chosen): Promise<Decision> {
+  async choose(fields?: Given, { baseline = 0 }: Chosen = {}): Promise<Decision> {
     const core = this.#core;
     const first = <T>(work: () => Promise<T>) => this.#alone("in", work).catch(warn); // storage may be gone meanwhile
-    if (this.contract.offers.kind === "tickets") {
-      const ticket = takeOwn(core) ?? (await first(() => nextTicket(core)));
-      return this.#chosen(byTicket(core, ticket)).recorded;
-    }
-    if (!core.model) await first(() => attempt(core, () => askStatus(core)));
-    if (owned(core) && !core.own.length) await first(() => left(core));
-    return this.chooseNow(fields, chosen).recorded;
+    return this.#chosen(await core.offering.decide(core, first, fields, baseline)).recorded;
   }
 
   /** The same without waiting, from what this tab has in memory; see `prefetch`. */
   chooseNow(fields?: Given, { baseline = 0 }: Chosen = {}): Choice {
     const core = this.#core;
-    return this.#chosen(
-      this.contract.offers.kind === "model"
-        ? byModel(core, this.#strict, fields, baseline)
-        : byTicket(core, takeOwn(core)),
-    );
+    return this.#chosen(core.offering.decideNow(core, fields, baseline));
   }
 
   /**

@@ -52,6 +52,6 @@ export function good({ status, body }: Answer): Uint8Array {
 }
 
 /** The answer as this type, or `WireError`. */
-export function read<S extends Schema>(answer: Answer, schema: S): Read<S> {
+export function received<S extends Schema>(answer: Answer, schema: S): Read<S> {
   return decoded(good(answer), schema, "an answer");
 }

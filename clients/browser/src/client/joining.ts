@@ -1,11 +1,11 @@
 /** How a task is joined: from then on it is this contract or none. */
 
 import { ConfigurationError, ContractChanged, ContractRefused, must, Unreachable } from "../protocol/errors.js";
-import { digestOf } from "../protocol/contract.js";
+import { digestOf, expired } from "../protocol/contract.js";
 import type { Ask } from "./http.js";
 import type { Limits } from "./ledger.js";
 import { openTabs, type Tabs } from "./tabs.js";
-import { accept, expired, type Terms } from "./terms.js";
+import { accept, type Terms } from "./terms.js";
 import { openVault, type Joined, type Vault } from "./vault.js";
 
 /** Bytes. */

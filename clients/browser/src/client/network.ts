@@ -1,15 +1,12 @@
 /** Everything for which a device needs its server. A bad network raises nothing after joining. */
 
-import { DAY, dimensionOf, type ByModel } from "../protocol/contract.js";
-import { must, WireError } from "../protocol/errors.js";
-import { modelFrom, versionOf, type Model } from "../protocol/offers.js";
+import { DAY } from "../protocol/contract.js";
 import { problemFrom } from "../protocol/problems.js";
 import { taskStatus, verdicts } from "../protocol/wire.js";
 import { see, set, warn, type Core } from "./core.js";
-import { good, read, type Answer } from "./http.js";
+import { received, type Answer } from "./http.js";
 import { missing } from "./paying.js";
-import { fetchAhead } from "./permits.js";
-import { settle, withdraw, type Joined, type Kept, type Outgoing } from "./vault.js";
+import { settle, withdraw, type Joined, type Outgoing } from "./vault.js";
 
 /** Verdicts and problems after which there is nothing more to do for a report; a server's own words are not kept. */
 const JUDGED =
@@ -19,10 +16,6 @@ const SUSPICIOUS = /^(bad-(gate|payload)|unknown-version)$/;
 const TAKEN = /^(accepted|duplicate)$/;
 /** Seconds that an answer is fresh when the server does not say. */
 const FRESH = 60;
-/** Characters that a number of a model may take, on average. */
-const LARGEST_NUMBER = 32;
-/** A permit that is missing is fetched after up to so many seconds, at random. */
-const PAUSE = 600;
 const LONGEST_BACKOFF = 3600;
 /** Bytes. */
 const LARGEST_PROBLEM = 2 ** 16;
@@ -32,8 +25,7 @@ export async function catchUp(core: Core): Promise<void> {
   await core.vault?.transact(async (tables) => {
     const row = await tables.get("tasks", core.row.joined);
     if (!row) return;
-    const kept = row.newest !== core.kept?.version && (await tables.get("models", [row.joined, row.newest]));
-    if (kept) know(core, kept);
+    await core.offering.takeOver(core, tables, row);
     core.outgoing = await tables.of("outbox");
     see(core, row);
   });
@@ -107,61 +99,25 @@ export async function renew(core: Core): Promise<void> {
 
 /** So many permits or tickets, if any. */
 export async function refill(core: Core, number: number): Promise<void> {
-  if (number) await attempt(core, () => fetchAhead(core, number));
+  if (number) await attempt(core, () => core.offering.fetchAhead(core, number));
 }
 
 /** How many to fetch now: all tickets that are missing, but one permit, after a random pause. */
 export async function dueNow(core: Core): Promise<number> {
   const number = await missing(core);
-  if (core.terms.contract.offers.kind === "tickets" || !number) return number;
-  if (core.row.nextPermit <= 0 || core.row.nextPermit > core.now() + PAUSE) {
-    await set(core, { nextPermit: core.now() + core.entropy.below(1000 * PAUSE) / 1000 });
-  }
-  return +over(core, core.row.nextPermit, PAUSE);
+  return number && core.offering.dueOf(core, number);
 }
 
 /** The status, and with it the model. */
 export async function askStatus(core: Core): Promise<void> {
   const answer = await core.ask("");
-  const { digest, mode, state, version } = read(answer, taskStatus);
-  if (core.vault && digest !== core.terms.digest) {
+  const { digest, mode, state, version } = received(answer, taskStatus);
+  if (core.vault && digest !== core.digest) {
     return withdrawAll(core, { changed: true, askAgain: core.now() + FRESH }, "contract-changed");
   }
-  const byModel = core.terms.contract.offers.kind === "model";
-  if (byModel && version && version !== core.kept?.version) await fetchModel(core, version);
-  const askAgain =
-    core.now() + (byModel || state !== "open" ? secondsIn(answer, "cache-control", /max-age=(\d+)/, FRESH) : DAY);
+  const soon = (await core.offering.update(core, version)) || state !== "open";
+  const askAgain = core.now() + (soon ? secondsIn(answer, "cache-control", /max-age=(\d+)/, FRESH) : DAY);
   return set(core, { mode, open: state === "open", changed: false, askAgain });
-}
-
-async function fetchModel(core: Core, told: string): Promise<void> {
-  const body = good(await core.ask("/model"));
-  const { joined } = core.row;
-  const version = core.vault ? await versionOf(body) : told; // where nothing is reported the server's word is enough
-  const kept = { joined, version, body };
-  know(core, kept);
-  await set(core, { newest: version }, async (tables) => {
-    const needed = (await tables.of("decisions")).map((decision) => decision.version);
-    for (const { version } of await tables.of("models")) {
-      if (!needed.includes(version)) await tables.remove("models", [joined, version]);
-    }
-    await tables.put("models", kept);
-  });
-}
-
-function know(core: Core, kept: Kept): void {
-  core.model = modelOf(core, kept);
-  core.kept = kept;
-}
-
-/** The model that these bytes are. */
-export function modelOf(core: Core, { version, body }: Kept): Model {
-  if (core.model && version === core.kept?.version) return core.model;
-  const { offers } = core.terms.contract;
-  const dimension = dimensionOf(offers as ByModel);
-  const most = LARGEST_NUMBER * (dimension + 3) ** 2;
-  must(body.length <= most, WireError, `a model of up to ${most} bytes`, body.length);
-  return modelFrom(body, (offers as ByModel).model, dimension);
 }
 
 // --- a server that does not answer is left alone: twice as long each time, with chance mixed in ----------------------
@@ -182,7 +138,7 @@ function ready(core: Core): boolean {
 }
 
 /** Has this time come? Also where it is farther off than any that was set: the clock may have been put back. */
-function over(core: Core, time: number, farthest: number): boolean {
+export function over(core: Core, time: number, farthest: number): boolean {
   const wait = time - core.now();
   return wait <= 0 || wait > farthest;
 }
@@ -209,7 +165,7 @@ function fateOf(answer: Answer | null): string | number {
 /** The verdict on the one report that was sent; empty if it is none. */
 function verdictFrom(answer: Answer): string {
   try {
-    const [verdict = "", ...more] = read(answer, verdicts).verdicts;
+    const [verdict = "", ...more] = received(answer, verdicts).verdicts;
     return more.length ? "" : verdict;
   } catch {
     return "";

@@ -4,11 +4,12 @@ import { ConfigurationError, must } from "../protocol/errors.js";
 
 /**
  * What each part adds to registries, its file, and how it is loaded: from beside the device's own file. No other file ever
- * is. All three are written out, so that no server has a say and bundlers see them.
+ * is. They are written out, so that no server has a say and bundlers see them.
  */
 export const PARTS: readonly [brings: RegExp, file: string, load: () => Promise<unknown>][] = [
+  [/^(model|sphere)$/, "./features.js", () => import("../features.js")],
   [
-    /^(linear|generalized|slope|probit|ball|gradient|moments|relabelled)$/,
+    /^(points|linear|generalized|probit|ball|gradient|moments|relabelled)$/,
     "./learners.js",
     () => import("../learners.js"),
   ],

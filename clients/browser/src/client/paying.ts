@@ -1,10 +1,10 @@
 /** A decision is paid for when it is made: whether it is reported can then not depend on what comes of it. */
 
+import { expired } from "../protocol/contract.js";
 import type { Answered } from "./answers.js";
 import type { Core } from "./core.js";
 import type { Balance } from "./ledger.js";
 import { left, neededUntil, owned } from "./permits.js";
-import { expired } from "./terms.js";
 import { valid, type Held, type Kept, type Tables } from "./vault.js";
 
 /** What a report will be about: the chosen features and their model, or an action; and the tab's own permit or ticket. */
@@ -12,8 +12,8 @@ export interface Subject {
   readonly raw: Answered["raw"];
   readonly model?: Kept;
   readonly own?: Held | undefined;
-  /** An apprentice shows nothing learned, so where that was to be measured there is nothing to report. */
-  readonly nothing?: boolean;
+  /** Why there is nothing to report, if so. */
+  readonly nothing?: string | false;
 }
 
 /** Would a decision be reported now, as far as this tab knows? "done": the task knows enough; "closed": it is paused. */
@@ -22,8 +22,8 @@ export type Reporting = "on" | "opted-out" | "done" | "closed" | "spent";
 export function reportingOf(core: Core, at = core.now()): Reporting {
   if (core.row.optedOut) return "opted-out";
   if (core.row.recommendation !== undefined) return "done";
-  if (!core.row.open || core.row.changed || expired(core.terms.contract, at)) return "closed";
-  return core.account.affords(core.terms.mechanism, at) ? "on" : "spent";
+  if (!core.row.open || core.row.changed || expired(core.contract, at)) return "closed";
+  return core.account.affords(core.mechanism, at) ? "on" : "spent";
 }
 
 /** Promise a report and pay for it, in one transaction; or the reason why there will be none. */
@@ -35,13 +35,13 @@ export async function promise(
   tab: string,
   { raw, model, own, nothing }: Subject,
 ): Promise<string> {
-  const { gate, mechanism } = core.terms;
+  const { gate, mechanism } = core;
   const { joined } = core.row;
   if (own) {
     if ((await tables.get("permits", own.id!))?.tab !== tab) return "another tab has used the ticket";
     await tables.remove("permits", own.id!); // also if nothing is reported: its action was shown
   }
-  if (nothing) return "an apprentice shows nothing learned";
+  if (nothing) return nothing;
   await enter(core, tables);
   const reporting = reportingOf({ ...core, row: (await tables.get("tasks", joined))! }, at);
   if (reporting !== "on") return reporting;
@@ -66,7 +66,7 @@ export async function missing(core: Core): Promise<number> {
 /** For the owner to see. Without storage there will be no reports. */
 export async function balanceOf(core: Core): Promise<Balance> {
   await core.vault?.transact((tables) => enter(core, tables));
-  const balance = core.account.balance(core.terms.mechanism, core.now());
+  const balance = core.account.balance(core.mechanism, core.now());
   return core.vault ? balance : { ...balance, reportsLeft: 0 };
 }
 

@@ -11,32 +11,23 @@ import { fromText, toText } from "../protocol/codec.js";
 import { must, WireError } from "../protocol/errors.js";
 import { coinOf, commitmentOf, NONCE_BYTES } from "../protocol/permits.js";
 import { problemFrom } from "../protocol/problems.js";
-import {
-  ADMISSION,
-  commitmentsBody,
-  LARGEST_OFFERS,
-  offers as wireOffers,
-  permits as wirePermits,
-} from "../protocol/wire.js";
+import { ADMISSION, commitmentsBody } from "../protocol/wire.js";
 import { set, type Core } from "./core.js";
-import { read, type Answer } from "./http.js";
-import { actionFrom, recommendationFrom } from "./terms.js";
+import type { Answer } from "./http.js";
 import { valid, type Held, type Joined } from "./vault.js";
 
-/** Permits that a device keeps ready. */
-export const AHEAD = 2;
 /** Characters of a permit; a ticket has the memo of its offer in it. */
 const LONGEST = 4096;
 
 /** A permit must be valid when its report is due at the latest; a ticket, when its action is chosen. */
 export function neededUntil(core: Core, now: number): number {
-  const { offers, reward, delay } = core.terms.contract;
-  return now + (offers.kind === "model" ? reward.wait + delay : 0);
+  const { contract, offering } = core;
+  return now + offering.validFor(contract);
 }
 
 /** Does a tab need its own to choose? */
 export function owned(core: Core): boolean {
-  return core.terms.contract.offers.kind === "tickets" || !!core.terms.measuring;
+  return core.contract.offers.kind === "tickets" || !!core.measuring;
 }
 
 /** The oldest of this tab, which nobody else will use. */
@@ -59,27 +50,8 @@ export async function left(core: Core): Promise<number> {
   });
 }
 
-/** So many tickets, or permits one by one; raises when that fails. */
-export async function fetchAhead(core: Core, number: number): Promise<void> {
-  const { offers } = core.terms.contract;
-  if (offers.kind === "model") {
-    for (; number > 0; number--) {
-      const [nonces, answer] = await commit(core, "/permits", 1);
-      await keep(core, nonces, read(answer, wirePermits).permits, { nextPermit: 0 });
-    }
-    return;
-  }
-  const [nonces, answer] = await commit(core, "/offers", Math.min(number, LARGEST_OFFERS));
-  const found = read(answer, wireOffers);
-  const tickets = found.offers.map(({ ticket, action, expires }) => {
-    return { permit: ticket, action: actionFrom(action, offers, core.terms.mechanism.domain.size), expires };
-  });
-  const known = found.done && { recommendation: recommendationFrom(found.recommendation, offers) };
-  await keep(core, nonces, tickets, { open: true, ...known });
-}
-
 /** New nonces, and the answer to a request with their commitments. */
-async function commit(core: Core, route: string, number: number): Promise<[Uint8Array[], Answer]> {
+export async function commit(core: Core, route: string, number: number): Promise<[Uint8Array[], Answer]> {
   const nonces = Array.from({ length: number }, () => core.entropy.octets(NONCE_BYTES));
   const commitments = await Promise.all(nonces.map(commitmentOf));
   const body = commitmentsBody(commitments.map(toText));
@@ -89,15 +61,15 @@ async function commit(core: Core, route: string, number: number): Promise<[Uint8
 }
 
 /** The header of a request that must be admitted. If the app's function fails, nothing is asked for. */
-async function tokenFor({ admission, terms }: Core, number: number): Promise<Record<string, string>> {
-  if (!admission || !("admission" in terms.contract.extensions)) return {};
+async function tokenFor({ admission, contract }: Core, number: number): Promise<Record<string, string>> {
+  if (!admission || !("admission" in contract.extensions)) return {};
   const token = await admission(number);
   fromText(token); // nothing else may become a header
   return { [ADMISSION]: token };
 }
 
 /** Keep what answers these nonces. */
-async function keep(
+export async function keep(
   core: Core,
   nonces: Uint8Array[],
   found: Pick<Held, "permit" | "expires" | "action">[],

@@ -1,21 +1,16 @@
-/**
- * What a server sends, checked: is its contract one that the owner accepts? Is its offer one that can be chosen by?
- * Everything is recomputed here; nothing is believed.
- */
+/** Is a server's contract one that the owner accepts? Everything is recomputed here; nothing is believed. */
 
 import { fits } from "../privacy/accounting.js";
 import type { Mechanism } from "../privacy/base.js";
-import type { Vector } from "../privacy/domains/index.js";
 import { mechanismsOf } from "../privacy/mechanisms.js";
 import type { Budget } from "../protocol/budget.js";
-import { contractFrom, DAY, digestOf, dimensionOf } from "../protocol/contract.js";
-import type { ByTicket, Contract } from "../protocol/contract.js";
+import { contractFrom, DAY, digestOf, type Contract } from "../protocol/contract.js";
 import { ContractRefused, must, WireError } from "../protocol/errors.js";
 import { lookUp } from "../protocol/registry.js";
-import { array, read, whole } from "../protocol/strict.js";
-import { userOf, type Action, type LocalUser } from "../users/index.js";
-import { EXTENSIONS, type Measured, type Measuring } from "./extensions.js";
+import type { LocalUser } from "../users/index.js";
+import { EXTENSIONS, type Measuring } from "./extensions.js";
 import { budgetsOf, type Limits } from "./ledger.js";
+import { offeringOf, type Offering } from "./offering.js";
 import { withParts } from "./parts.js";
 
 const YEAR = 366 * DAY;
@@ -24,6 +19,7 @@ const YEAR = 366 * DAY;
 export interface Terms {
   readonly contract: Contract;
   readonly digest: string;
+  readonly offering: Offering;
   readonly user: LocalUser;
   /** One per gate, each verified. */
   readonly mechanisms: readonly Mechanism[];
@@ -39,11 +35,10 @@ export async function accept(body: Uint8Array, task: string, limits: Limits, eps
   return withParts(async () => {
     const contract = contractFrom(body);
     must(contract.id === task, WireError, `the id ${task}`, contract.id);
-    check(contract);
-    const { offers } = contract;
+    const offering = offeringOf(contract);
+    check(contract, offering);
     const mechanisms = mechanismsOf(contract);
-    const kind = offers.kind === "model" ? offers.model : offers.slopes ? "slope" : "scalar";
-    const user = userOf(kind, mechanisms[0]!.domain, offers.kind === "model" ? offers.link : null);
+    const user = offering.userFor(contract, mechanisms[0]!.domain);
     const gate = gateOf(contract.gates, limits, epsilon);
     const mechanism = mechanisms[gate]!;
     const [ofAll, , ofWindow] = budgetsOf(limits, contract.limit);
@@ -53,32 +48,17 @@ export async function accept(body: Uint8Array, task: string, limits: Limits, eps
     const measuring = Object.keys(contract.extensions)
       .map((name) => lookUp("extension", name, EXTENSIONS)(contract, mechanisms))
       .find(Boolean);
-    return { contract, digest: await digestOf(body), user, mechanisms, gate, mechanism, measuring };
+    return { contract, digest: await digestOf(body), offering, user, mechanisms, gate, mechanism, measuring };
   }).catch((error: Error) => {
     throw new ContractRefused(`task "${task}" cannot be answered: ${error.message}`, { cause: error });
   });
 }
 
-/** What the decision with this permit measures; nothing where it teaches. */
-export function measuredBy(terms: Terms, permit: { coin: Uint8Array } | undefined): Measured | undefined {
-  return permit && terms.measuring?.(permit.coin);
-}
-
-/** Is the last day of this task over, in UTC? */
-export function expired(contract: Contract, now: number): boolean {
-  return new Date(now * 1000).toISOString().slice(0, 10) > contract.expires;
-}
-
 /** What every honest contract has; a server that sends something else is not followed. */
-function check(contract: Contract): void {
-  const { offers, domain, reward, delay, limit, gates } = contract;
+function check(contract: Contract, offering: Offering): void {
+  const { reward, delay, limit, gates } = contract;
   const rules = {
-    offers:
-      offers.kind === "model"
-        ? Object.keys(offers.fields).length > 0 &&
-          offers.actions.length > 0 !== offers.candidates > 0 &&
-          dimensionOf(offers) === domain["dimension"]
-        : offers.actions.length > 0 !== offers.dimension > 0 && !(offers.actions.length && offers.slopes),
+    offers: offering.consistent(contract),
     reward:
       reward.low < reward.high &&
       reward.low <= reward.default &&
@@ -103,20 +83,4 @@ function gateOf(gates: readonly Budget[], limits: Limits, epsilon = Infinity): n
   const asked = gates.map(({ epsilon, delta }) => `${epsilon}, ${delta}`).join(" or ");
   must(largest > 0, WireError, `a task that asks for at most epsilon ${most}, delta ${limits.delta}`, asked);
   return allowed.indexOf(largest);
-}
-
-/** The server's choice: the number of an arm, a point, or the points to try for a message of so many numbers. */
-export function actionFrom(sent: unknown, offers: ByTicket, numbers: number): Action {
-  if (!offers.actions.length) {
-    return array<Action>(...(offers.slopes ? [2 * numbers] : []), offers.dimension)(sent, "an action");
-  }
-  must(Object.hasOwn(offers.actions, whole(sent, "an arm")), WireError, `one of ${offers.actions.length} arms`, sent);
-  return sent as number;
-}
-
-/** An arm, the numbers of several arms, or a point. */
-export function recommendationFrom(sent: unknown, offers: ByTicket): number | Vector {
-  if (!offers.actions.length) return array<Vector>(offers.dimension)(sent, "a recommendation");
-  const arm = (one: unknown) => actionFrom(one, offers, 0) as number;
-  return Array.isArray(sent) ? read([arm], sent, "") : arm(sent);
 }

@@ -7,25 +7,22 @@ import { plus, total, type Spent } from "./spent.js";
  * How `delta.js` counts what Gaussian noise costs and what many pure reports cost together, for limits with a delta. It
  * holds whatever budgets a server offered when, also in the light of earlier answers. Without it epsilons are added up.
  */
-export const WITH_DELTA: {
-  deltaOf?: (spent: Spent, epsilon: number) => number;
-  epsilonOf?: (spent: Spent, delta: number) => number;
-} = {};
+export const WITH_DELTA = {
+  deltaOf: (_spent: Spent, _epsilon: number) => Infinity,
+  epsilonOf: (_spent: Spent, _delta: number) => Infinity,
+};
 
 /** Is it within the limit? Room for the rounding of sums only: 1e-12 of epsilon, and 1e-9 of delta. */
 export function fits(spent: Spent, limit: Budget): boolean {
-  if (total(spent) <= limit.epsilon * (1 + 1e-12)) return true;
+  const { epsilon, delta } = limit;
   return (
-    limit.delta > 0 &&
-    WITH_DELTA.deltaOf !== undefined &&
-    WITH_DELTA.deltaOf(spent, limit.epsilon) <= limit.delta * (1 + 1e-9)
+    total(spent) <= epsilon * (1 + 1e-12) || (delta > 0 && WITH_DELTA.deltaOf(spent, epsilon) <= delta * (1 + 1e-9))
   );
 }
 
 /** What was spent, at the limit's delta. */
 export function spentEpsilon(spent: Spent, { delta }: Budget): number {
-  const sum = total(spent);
-  return delta > 0 && WITH_DELTA.epsilonOf ? Math.min(sum, WITH_DELTA.epsilonOf(spent, delta)) : sum;
+  return Math.min(total(spent), delta > 0 ? WITH_DELTA.epsilonOf(spent, delta) : Infinity);
 }
 
 /** How many more such reports fit, below 2^53: bit by bit, because fewer fit where more do. */

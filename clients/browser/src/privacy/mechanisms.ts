@@ -7,10 +7,9 @@ import { lookUp } from "../protocol/registry.js";
 import type { Build, Mechanism } from "./base.js";
 import { domainFrom, type Domain } from "./domains/index.js";
 import { levels } from "./levels.js";
-import { sphere } from "./sphere.js";
 
-/** `delta.js` adds those that it brings. */
-export const MECHANISMS: Record<string, Build> = { levels, sphere };
+/** `features.js` and `delta.js` add those that they bring. */
+export const MECHANISMS: Record<string, Build> = { levels };
 
 /** Above it one report protects nobody; a device refuses. */
 const LARGEST_EPSILON = 12;

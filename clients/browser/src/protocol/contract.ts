@@ -4,13 +4,13 @@
  * A contract is bytes; its digest is the SHA-256 of these bytes. A device hashes `learning` and does not read it.
  */
 
+import type { ByModel } from "./byModel.js";
 import { toHex } from "./codec.js";
 import { must, WireError } from "./errors.js";
-import { field, widthOf } from "./fields.js";
-import { link } from "./links.js";
+import { lookUp } from "./registry.js";
 import { sha256 } from "./sha256.js";
 import { anything, decoded, flag, maybe, named, read, real, text, whole, word } from "./strict.js";
-import type { Read, Reader } from "./strict.js";
+import type { Read, Reader, Schema } from "./strict.js";
 
 /** Of the contract and of the wire. */
 export const FORMAT = 3;
@@ -27,15 +27,6 @@ const date: Reader<string> = (value, at) => {
   return day;
 };
 
-const byModel = {
-  kind: word("model"),
-  model: text,
-  fields: named(field),
-  actions: maybe([text], []),
-  candidates: maybe(whole, 0),
-  link: maybe((value, at) => (value === null ? null : link(value, at)), null),
-};
-
 const byTicket = {
   kind: word("tickets"),
   actions: maybe([text], []),
@@ -43,8 +34,13 @@ const byTicket = {
   slopes: maybe(flag, false),
 };
 
-const offers: Reader<ByModel | ByTicket> = (value, at) =>
-  (value as Partial<ByModel> | null)?.kind === "model" ? read(byModel, value, at) : read(byTicket, value, at);
+/** Each kind of offers. `features.js` adds the one that it brings. */
+export const OFFERS: Record<string, Schema> = { tickets: byTicket };
+
+const offers: Reader<ByModel | ByTicket> = (value, at) => {
+  const { kind } = named(anything)(value, at);
+  return read(lookUp("kind of offers", `${kind}`, OFFERS), value, at) as ByModel | ByTicket;
+};
 
 const rewardTerms = { low: real, high: real, default: real, wait: whole, unit_low: real, unit_high: real };
 const limit = { lifetime: real, lifetime_delta: real, window: real, window_days: whole };
@@ -66,8 +62,6 @@ const contract = {
   learning: anything,
 };
 
-/** One model for everybody: the device chooses by it, and the action never travels. */
-export type ByModel = Read<typeof byModel>;
 /** The server chooses for each person: an arm, a point, or points to try. The ticket says which. */
 export type ByTicket = Read<typeof byTicket>;
 export type RewardTerms = Read<typeof rewardTerms>;
@@ -88,9 +82,9 @@ export async function digestOf(body: Uint8Array): Promise<string> {
   return toHex(await sha256(body));
 }
 
-/** The length of a feature vector: a constant and the fields, once for every named action. */
-export function dimensionOf(offers: ByModel): number {
-  return widthOf(offers.fields) * Math.max(offers.actions.length, 1);
+/** Is the last day of this task over, in UTC? */
+export function expired(contract: Contract, now: number): boolean {
+  return new Date(now * 1000).toISOString().slice(0, 10) > contract.expires;
 }
 
 /** The reward, clipped to its declared range, on the scale of messages. */

@@ -28,8 +28,3 @@ export const field: Reader<Field> = (value, at) => {
   must(fits, WireError, `low < middle < high or different values in ${at}`, JSON.stringify(found));
   return found;
 };
-
-/** Coordinates of one encoded person or candidate: a constant, and those of every field. */
-export function widthOf(fields: Fields): number {
-  return Object.values(fields).reduce((sum, one) => sum + (one.kind === "category" ? one.values.length : 1), 1);
-}

@@ -1,15 +1,8 @@
 /** Links: how the mean reward follows from <x, theta>. */
 
 import { must, WireError } from "./errors.js";
-import { lookUp } from "./registry.js";
+import { lookUp, MEANS } from "./registry.js";
 import { maybe, read, real, text, type Read } from "./strict.js";
-
-/** The expected reward where <x, theta> is z. `learners.js` adds those that it brings. */
-export const MEANS: Record<string, (z: number) => number> = {
-  logistic: (z) => (1 + Math.tanh(z / 2)) / 2,
-  poisson: Math.exp,
-  identity: (z) => z,
-};
 
 const declared = { name: text, radius: maybe(real, 1), maximum: maybe(real, 6) };
 

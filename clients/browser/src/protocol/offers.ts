@@ -1,8 +1,9 @@
 /** Models: the offers that are the same for everyone, so that they can be cached and the action never travels. */
 
+import { array } from "./arrays.js";
 import { digestOf } from "./contract.js";
-import { lookUp } from "./registry.js";
-import { array, decoded, word, type Reader } from "./strict.js";
+import { lookUp, MODELS } from "./registry.js";
+import { decoded, word, type Reader } from "./strict.js";
 
 type Vector = number[];
 
@@ -37,14 +38,6 @@ export interface DirectedModel {
 }
 
 export type Model = LinearModel | GeneralizedModel | DirectedModel;
-
-/**
- * The parts of each kind of model; a number of axes stands behind those that are not single numbers. `learners.js` adds
- * those that it brings.
- */
-export const MODELS: Record<string, string> = {
-  directed: "theta1 explore anchor1 clip by_anchor base contrast",
-};
 
 /** The name of a model: a server cannot give one person's model a name of its own. */
 export async function versionOf(body: Uint8Array): Promise<string> {

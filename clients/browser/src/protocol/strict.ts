@@ -50,7 +50,7 @@ function reader<T>(wanted: string, fits: (value: unknown) => unknown): Reader<T>
 
 const list = reader<unknown[]>("a list", Array.isArray);
 const object = reader<object>("an object", (value) => typeof value === "object" && value && !Array.isArray(value));
-const finite = reader<number>("a finite number", Number.isFinite);
+export const finite = reader<number>("a finite number", Number.isFinite);
 
 export const anything = reader<unknown>("something", (value) => value !== undefined);
 export const text = reader<string>("text", (value) => typeof value === "string");
@@ -66,16 +66,6 @@ export const real: Reader<number> = (value, at) =>
 /** One of these words. */
 export function word<W extends string>(...words: W[]): Reader<W> {
   return reader(words.join(" or "), (value) => words.includes(value as W));
-}
-
-/** Finite numbers of this shape: one number, a vector, rows. */
-export function array<T>(...[length, ...rest]: number[]): Reader<T> {
-  return ((value, at) => {
-    if (length === undefined) return finite(value, at);
-    const rows = read([array(...rest)], value, at);
-    must(rows.length === length, WireError, `${length} as ${at}`, rows.length);
-    return rows;
-  }) as Reader<T>;
 }
 
 /** JSON as this schema; `name` is what it should be, as in "a contract". */

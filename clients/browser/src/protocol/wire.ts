@@ -19,8 +19,6 @@ export const taskStatus = {
   version: text,
 };
 
-export const permits = { permits: [{ permit: text, expires: whole }] as const };
-
 /** Tickets; or none and the recommendation, once the task knows enough. */
 export const offers = {
   offers: [{ ticket: text, action: anything, expires: whole }] as const,
@@ -32,13 +30,12 @@ export const offers = {
 export const verdicts = { verdicts: [text] as const };
 
 export type TaskStatus = Read<typeof taskStatus>;
-export type Permits = Read<typeof permits>;
 export type Offers = Read<typeof offers>;
 
-/** A report as it travels: `permit` and `version` with a model, `ticket` where the server chose the action. */
-export type Report = { nonce: string; gate: number; payload: string } & (
-  { permit: string; version: string } | { ticket: string }
-);
+/** What a report brings back: `permit` and `version` with a model, `ticket` where the server chose the action. */
+export type Returned = { nonce: string } & ({ permit: string; version: string } | { ticket: string });
+/** A report as it travels. */
+export type Report = Returned & { gate: number; payload: string };
 
 /** The bytes of a request for as many tickets or permits. */
 export function commitmentsBody(commitments: string[]): string {

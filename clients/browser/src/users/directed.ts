@@ -2,8 +2,9 @@
 
 import { clip, dot, norm, times, unit } from "../privacy/domains/base.js";
 import type { Domain, Vector } from "../privacy/domains/index.js";
-import { MEANS, rangeOf, type Link } from "../protocol/links.js";
+import { rangeOf, type Link } from "../protocol/links.js";
 import type { DirectedModel } from "../protocol/offers.js";
+import { MEANS } from "../protocol/registry.js";
 import { explored } from "./explored.js";
 import type { LocalUser } from "./index.js";
 

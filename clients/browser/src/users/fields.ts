@@ -10,7 +10,7 @@
  */
 
 import { clip, type Vector } from "../privacy/domains/base.js";
-import type { ByModel } from "../protocol/contract.js";
+import type { ByModel } from "../protocol/byModel.js";
 import { BadInput, must } from "../protocol/errors.js";
 import type { Field, Fields } from "../protocol/fields.js";
 

@@ -2,8 +2,9 @@
 
 import { dot, shorten } from "../privacy/domains/base.js";
 import type { Domain, Vector } from "../privacy/domains/index.js";
-import { MEANS, type Link } from "../protocol/links.js";
+import type { Link } from "../protocol/links.js";
 import type { GeneralizedModel, LinearModel } from "../protocol/offers.js";
+import { MEANS } from "../protocol/registry.js";
 import { explored } from "./explored.js";
 import type { LocalUser } from "./index.js";
 

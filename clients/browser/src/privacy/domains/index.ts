@@ -2,19 +2,20 @@
 
 import { ConfigurationError, must } from "../../protocol/errors.js";
 import { lookUp } from "../../protocol/registry.js";
-import { anything, maybe, read, real, whole, type Reader } from "../../protocol/strict.js";
+import { anything, maybe, read, real, type Reader } from "../../protocol/strict.js";
 import type { Domain, Shape } from "./base.js";
-import { direction } from "./direction.js";
 import { interval } from "./interval.js";
 
 export type { Domain, Vector } from "./base.js";
 
 type Four = [number, number, number, number];
 
-/** For each kind its numbers, in the order in which its function takes them. `learners.js` adds those that it brings. */
+/**
+ * For each kind its numbers, in the order in which its function takes them. `features.js` and
+ * `learners.js` add those that they bring.
+ */
 export const DOMAINS: Record<string, [(...numbers: Four) => Shape, Record<string, Reader<number>>]> = {
   interval: [interval, { low: maybe(real, 0), high: maybe(real, 1) }],
-  direction: [direction, { dimension: whole, share: maybe(real, 0.2) }],
 };
 
 /** The domain that these numbers and their `kind` describe. */
