@@ -27,7 +27,8 @@ class Readers:
         crowd = Crowd(contract, seed=seed, size=number)
         self.fields, contexts = crowd.come(0)
         seen = [crowd.happen(0, contexts, np.full(number, action)) for action in range(contract.offers.arms)]
-        self.opens, self.losses = (np.stack([one[part] for one in seen], axis=1) for part in (0, 1))
+        outcomes, self.losses = (np.stack([one[part] for one in seen], axis=1) for part in (0, 1))
+        self.opens = contract.reward.from_unit(outcomes) > 0.5
         self.uniform = seen[0][2].sum()
         self.band = band_of(contract, crowd.world, number, seeds=RUNS, central=1.0)
 
@@ -45,6 +46,8 @@ def test_the_newsroom_learns_as_the_simulator_says_and_sends_nothing_else(number
     with newsroom(0, small) as (page, remote):
         lead, stories = (Readers(remote.contract(task), number, seed) for task, seed in (("lead", 2), ("stories", 1)))
         names = remote.contract("lead").offers.actions
+        for readers in (lead, stories):
+            assert 0.2 < readers.opens.mean() < 0.8  # some open what others do not
         found = simulated(page, [visit(names, lead, stories, reader) for reader in range(number)])
         assert [remote.summary(task).reports for task in ("lead", "stories")] == [number, number]
     assert [problem for visit in found for problem in visit["problems"]] == []
