@@ -123,7 +123,7 @@ class StoreThread(Generic[AnyStore]):
     # --- in the thread -----------------------------------------------------------------------------------------------
 
     def _work(self) -> None:
-        """One job after the other. An executor does the same in three times as many steps."""
+        """One job after the other."""
         while job := self._jobs.get():
             job()
 
