@@ -20,6 +20,7 @@ HEAD = b"POST /v1/tasks/arms/offers HTTP/1.1\r\nHost: a\r\nContent-Type: applica
 ASKED = b'{"commitments":["' + b"A" * 43 + b'"]}'
 BODY = HEAD + b"Content-Length: 100\r\n\r\n" + ASKED
 """Valid JSON, but more was announced."""
+REPORT = BODY.replace(b"/offers", b"/reports")
 SHARE = 60
 HURRIED = f"""
 from sottovoce.server import connections
@@ -99,10 +100,11 @@ def test_a_crowd_that_wants_nothing_stops_nobody_and_does_not_hold_up_the_end(tm
         (b"", b""),
         (HEAD, b""),
         (BODY, b"HTTP/1.1 408"),
+        (REPORT, b"HTTP/1.1 408"),
         (b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n", b"HTTP/1.1 200"),
         (b"GET /healthz HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n", b"HTTP/1.1 200"),
     ],
-    ids=["idle", "header", "body", "kept", "body-of-a-get"],
+    ids=["idle", "header", "body", "report", "kept", "body-of-a-get"],
 )
 def test_a_connection_that_waits_too_long_is_closed(hurried: Server, said: bytes, answer: bytes):
     start = time.monotonic()
@@ -158,7 +160,7 @@ def test_one_address_cannot_have_all_connections(hurried: Server):
     assert heard(other).startswith(b"HTTP/1.1 408")
 
 
-@pytest.mark.parametrize("sent", [BODY, HEAD + b"Transfer-Encoding: chunked\r\n\r\n3f\r\n" + ASKED + b"\r\n"])
+@pytest.mark.parametrize("sent", [BODY, REPORT, HEAD + b"Transfer-Encoding: chunked\r\n\r\n3f\r\n" + ASKED + b"\r\n"])
 def test_a_body_that_ends_too_early_is_refused(hurried: Server, sent: bytes):
     connection = connect(hurried, sent)
     connection.shutdown(socket.SHUT_WR)

@@ -28,9 +28,11 @@ from sottovoce.server.tracing import OFF, Tracing
 if TYPE_CHECKING:
     from sottovoce.server.learn.folding import Fold
 
-LEAST, MOST, WORK_SECONDS = 64, 4096, 0.05
-"""Entries of the journal read at once: as many as are some tens of milliseconds of work, after which news is told and
-others have the cores."""
+LEAST, MOST, WORK_SECONDS = 64, 4096, 0.01
+"""Entries of the journal read at once: as many as are some milliseconds of work, after which news is told."""
+PAUSE_SECONDS = 0.0001
+"""How long it sleeps after LEAST entries, a part of a millisecond of work. Whoever was woken meanwhile has the
+core then. Else Linux may let him wait for its next tick, up to four milliseconds, even where another core is idle."""
 AT_ONCE = 16
 """Tasks that begin, or read entries of their own, before news is told and memory is looked at."""
 SNAPSHOT_SECONDS = 2.0
@@ -106,8 +108,10 @@ class Folds:
         fold = self._fold(number)
         before = fold.alarm.raised
         with self._tracing.fold(number, len(entries)):
-            for publication in fold.advance(entries):
-                self._publish(number, publication)
+            for at in range(0, len(entries), LEAST):
+                for publication in fold.advance(entries[at : at + LEAST]):
+                    self._publish(number, publication)
+                time.sleep(PAUSE_SECONDS)
         if fold.alarm.raised and not before:
             log("the newest reports cannot come from honest people alone", logging.WARNING, task=number)
         if fold.unread:

@@ -6,11 +6,14 @@ by the event loop, every group would wait until the loop has time. Everybody is 
 """
 
 import asyncio
+import functools
 import logging
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
+from queue import SimpleQueue
 from typing import Any, Generic, Protocol, TypeVar
 
 from sottovoce.server.logs import log
@@ -55,7 +58,9 @@ class StoreThread(Generic[AnyStore]):
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.store, self._committed, self._clock = store, committed, clock
-        self._thread = ThreadPoolExecutor(1, "store")
+        self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._thread = threading.Thread(target=self._work, name="store", daemon=True)
+        self._thread.start()
         self._batches: deque[Batch] = deque()
         """Added by the event loop, taken by the thread."""
         self._group: list[Batch] = []
@@ -73,8 +78,10 @@ class StoreThread(Generic[AnyStore]):
 
     async def run(self, work: Callable[..., Found], *arguments: Any) -> Found:
         """What a method of the store finds; a problem where the store has a fault."""
+        answer: Future[Found] = Future()
+        self._jobs.put(functools.partial(_settle, answer, functools.partial(work, *arguments)))
         try:
-            return await self._in_time(asyncio.wrap_future(self._thread.submit(work, *arguments)))
+            return await self._in_time(asyncio.wrap_future(answer))
         except StoreFault as fault:
             raise self._begun(fault) from fault
 
@@ -110,9 +117,15 @@ class StoreThread(Generic[AnyStore]):
         """Write what waits, and close the store."""
         await self._idle.wait()
         await self.run(self.store.close)
-        self._thread.shutdown()
+        self._jobs.put(None)
+        self._thread.join()
 
     # --- in the thread -----------------------------------------------------------------------------------------------
+
+    def _work(self) -> None:
+        """One job after the other."""
+        while job := self._jobs.get():
+            job()
 
     def _write(self, loop: asyncio.AbstractEventLoop) -> None:
         """One group; the next one after whatever else the store was asked for meanwhile."""
@@ -127,7 +140,7 @@ class StoreThread(Generic[AnyStore]):
             self._ask_for_a_group(loop)
 
     def _ask_for_a_group(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._thread.submit(self._write, loop)
+        self._jobs.put(functools.partial(self._write, loop))
 
     def _taken(self) -> list[Batch]:
         group, size = [], 0
@@ -197,6 +210,14 @@ class StoreThread(Generic[AnyStore]):
         if self.faulty:
             log("the store works again")
         self.faulty = False
+
+
+def _settle(answer: Future[Found], work: Callable[[], Found]) -> None:
+    if answer.set_running_or_notify_cancel():  # whoever asked may have gone
+        try:
+            answer.set_result(work())
+        except BaseException as error:
+            answer.set_exception(error)
 
 
 def _silence() -> StoreFault:

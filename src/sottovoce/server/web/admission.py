@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 from prometheus_client import Counter
 from starlette.requests import Request
+from starlette.types import Scope
 
 from sottovoce.server.addresses import client_of
 from sottovoce.server.logs import log
@@ -34,17 +35,18 @@ class Admission:
 
     async def admit(self, request: Request) -> None:
         """Count the request, whatever becomes of it; its body is read even if it is refused."""
-        client = request.scope["asker"] = self.client(request)
+        client = request.scope["asker"] = self.client(request.scope)
         try:
             self.charge(client, 1)
         finally:
             if request.method not in ("GET", "HEAD"):
-                await read(request)
+                request.scope["content"] = await read(request.receive)
         request.scope["charge"] = functools.partial(self.charge, client)
 
-    def client(self, request: Request) -> str:
+    def client(self, scope: Scope) -> str:
         """Whom the limit counts this request for."""
-        forwarded, peer = ", ".join(request.headers.getlist("x-forwarded-for")), request.scope["client"]
+        given = [value.decode("latin-1") for name, value in scope["headers"] if name == b"x-forwarded-for"]
+        forwarded, peer = ", ".join(given), scope["client"]
         if forwarded and not (self._proxies or self._warned):
             self._warned = True
             log("requests come through a proxy: with --proxies 1 its clients are told apart", logging.WARNING)

@@ -3,7 +3,7 @@
 import functools
 import logging
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Awaitable, Collection, Mapping
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -18,7 +18,8 @@ from sottovoce.server.web.admission import Admission
 from sottovoce.server.web.hub import Hub
 from sottovoce.server.web.messages import problem
 from sottovoce.server.web.origins import comes_from, sharing
-from sottovoce.server.web.routes import ROUTES, TASK, Route
+from sottovoce.server.web.reporting import Reporting
+from sottovoce.server.web.routes import REPORTS, ROUTES, TASK, Route
 
 TASKS = TASK.removesuffix("{id}")
 PROTOCOL = TASK.split("/")[1]
@@ -35,38 +36,38 @@ class Application:
     def __init__(self, hub: Hub, admins: Admins, rate: float, proxies: int = 0) -> None:
         self._hub, self._admins = hub, admins
         self._admission = Admission(rate, proxies, hub.metrics.limited)
+        self._reporting = Reporting(hub, self._admission)
         self._count = functools.cache(hub.metrics.requests.labels)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        pattern, scope["path_params"] = pattern_of(scope["path"])
-        methods = BY_PATH.get(pattern, {})
-        request, origins = Request(scope, receive), self._origins(methods, scope["path_params"].get("id", ""))
-        route = methods.get(request.method)
-        with self._hub.tracing.request(request.method, pattern, team=bool(route.role)) if route else UNTOLD as told:
-            answer = await self._answer(pattern, methods, request, origins)
-            told(answer.status_code)
+        if plain := self._reporting.plain(scope):
+            task, length = plain
+            pattern, methods, origins = REPORTS, BY_PATH[REPORTS], task.origins
+            answer = await answered(pattern, self._reporting.answer(task, length, scope, receive))
+        else:
+            pattern, scope["path_params"] = pattern_of(scope["path"])
+            methods = BY_PATH.get(pattern, {})
+            request, origins = Request(scope, receive), self._origins(methods, scope["path_params"].get("id", ""))
+            route = methods.get(request.method)
+            with self._hub.tracing.request(request.method, pattern, team=bool(route.role)) if route else UNTOLD as told:
+                answer = await answered(pattern, self._answer(pattern, methods, request, origins))
+                told(answer.status_code)
         if origins:
-            answer.headers.update(sharing(request, origins, methods))
+            answer.headers.update(sharing(Request(scope), origins, methods))
         self._count(pattern if methods else "none", answer.status_code).inc()
         await answer(scope, receive, send)
 
     async def _answer(
         self, pattern: str, methods: Mapping[str, Route], request: Request, origins: Collection[str]
     ) -> Response:
-        """Limit and token before, problem documents after."""
-        try:
-            await self._admission.admit(request)
-            if request.method == "OPTIONS" and comes_from(request, origins):
-                return Response(status_code=204)
-            route = route_of(methods, request.method, pattern)
-            if route.role is None:
-                return await route.handler(self._hub, request)
-            return await self._managed(route, route.role, request)
-        except Problem as found:
-            return problem(found)
-        except Exception:
-            log("route failed", logging.ERROR, failure=True, route=pattern)
-            return problem(Problem("internal", "the failure is in the server's log"))
+        """Limit and token before."""
+        await self._admission.admit(request)
+        if request.method == "OPTIONS" and comes_from(request, origins):
+            return Response(status_code=204)
+        route = route_of(methods, request.method, pattern)
+        if route.role is None:
+            return await route.handler(self._hub, request)
+        return await self._managed(route, route.role, request)
 
     def _origins(self, methods: Mapping[str, Route], id: str) -> Collection[str]:
         """The pages that may use this path: those that its task declares, if it is for devices."""
@@ -102,6 +103,17 @@ class Application:
             raise Problem("unauthorized", detail, {"www-authenticate": "Bearer"})
         if not admin.allows(role):
             raise Problem("forbidden", f"this needs a token with the role {role}; {admin.name} has {admin.role}")
+
+
+async def answered(pattern: str, work: Awaitable[Response]) -> Response:
+    """The answer, or the document of a problem."""
+    try:
+        return await work
+    except Problem as found:
+        return problem(found)
+    except Exception:
+        log("route failed", logging.ERROR, failure=True, route=pattern)
+        return problem(Problem("internal", "the failure is in the server's log"))
 
 
 def pattern_of(path: str) -> tuple[str, dict[str, str]]:

@@ -12,7 +12,6 @@ from starlette.responses import Response, StreamingResponse
 from sottovoce.catalogue.task_file import TaskFile
 from sottovoce.protocol import team, wire
 from sottovoce.protocol.codec import to_text
-from sottovoce.protocol.contract import ByModel
 from sottovoce.report.statement.facts import facts_of
 from sottovoce.report.statement.text import as_page
 from sottovoce.server.problems import Problem, not_ready
@@ -100,13 +99,12 @@ async def permits(hub: Hub, request: Request) -> Response:
 
 
 async def reports(hub: Hub, request: Request) -> Response:
+    """`Reporting` answers most of these requests, in the same way."""
     task = task_of(hub, request)
     task.check_direct()
-    batch = body(request, wire.ModelReports if isinstance(task.contract.offers, ByModel) else wire.TicketReports)
+    batch = body(request, task.reports_type)
     charge(request, len(batch.reports))
-    verdicts = await hub.take(task, functools.partial(task.judge, batch.reports))
-    task.balance.sent(request.scope["asker"], verdicts.count("accepted"))
-    return answer(request, wire.Verdicts(verdicts=verdicts))
+    return answer(request, await hub.hear(task, batch.reports, request.scope["asker"]))
 
 
 async def batches(hub: Hub, request: Request) -> Response:

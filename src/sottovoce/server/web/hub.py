@@ -5,7 +5,7 @@ import contextlib
 import functools
 import logging
 import time
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -16,7 +16,7 @@ from sottovoce.catalogue.task_file import TaskFile
 from sottovoce.protocol.contract import digest_of
 from sottovoce.protocol.errors import SottovoceError
 from sottovoce.protocol.team import Prediction, SnapshotList, WarmRows
-from sottovoce.protocol.wire import Verdict
+from sottovoce.protocol.wire import ModelReport, TicketReport, Verdict, Verdicts
 from sottovoce.server.coordination.messages import News, Wish
 from sottovoce.server.coordination.pipes import ChildLearner
 from sottovoce.server.logs import log
@@ -179,6 +179,14 @@ class Hub:
         log("status changed", task=task.contract.id, mode=row.mode, paused=row.paused)
 
     # --- reports -----------------------------------------------------------------------------------------------------
+
+    async def hear(
+        self, task: LiveTask, reports: Sequence[TicketReport] | Sequence[ModelReport], client: str
+    ) -> Verdicts:
+        """What devices of one client report."""
+        verdicts = await self.take(task, functools.partial(task.judge, reports))
+        task.balance.sent(client, verdicts.count("accepted"))
+        return Verdicts(verdicts=verdicts)
 
     async def take(self, task: LiveTask, judge: Callable[[float], list[Journalled | Verdict]]) -> list[Verdict]:
         """One verdict per report; those accepted are on disk. `judge(now)` says which are good."""

@@ -49,6 +49,7 @@ class Route(NamedTuple):
 
 HAVE_IT = {304: "The client has it already"}
 TASK = "/v1/tasks/{id}"
+REPORTS = f"{TASK}/reports"
 
 
 async def openapi(hub: Hub, request: Request) -> Response:
@@ -73,7 +74,7 @@ ROUTES = (
     Route("POST", f"{TASK}/permits", handlers.permits, "Permits, for tasks with features", wire.Permits,
           takes=(wire.Commitments,),
           problems=("wrong-kind", "task-paused", "task-expired", "task-done", "not-admitted")),
-    Route("POST", f"{TASK}/reports", handlers.reports, "A batch of private reports; one verdict each", wire.Verdicts,
+    Route("POST", REPORTS, handlers.reports, "A batch of private reports; one verdict each", wire.Verdicts,
           takes=(wire.TicketReports, wire.ModelReports), problems=("wrong-kind", "not-ready")),
     Route("GET", f"{TASK}/summary", handlers.summary, "What was learned", team.Summary, problems=("not-ready",)),
     Route("GET", f"{TASK}/statement", handlers.statement, "What the task promises, in words: a page", str,

@@ -62,6 +62,7 @@ class LiveTask:
         self.origins = frozenset(learning_of(self.contract).origins)
         self.batch = shuffling.batch if (shuffling := learning_of(self.contract).shuffler) else 0
         """The least number of reports in a batch of its shuffler; 0 where devices report to this server."""
+        self.reports_type = wire.ModelReports if isinstance(self.contract.offers, ByModel) else wire.TicketReports
         self._mechanisms = mechanisms_of(self.contract)
         self._permits = PermitOffice(key, self.digest)
         self._judge = Judge(row, self._permits)
