@@ -118,17 +118,18 @@ def scaled(each: Ready, units: float) -> Any:
     return dataclasses.replace(learner, unit=learner.unit / units, reach=learner.reach * units)
 
 
-def test_wrong_answers_are_as_rare_as_promised_also_with_quieter_reports():
+@pytest.mark.parametrize("rewards", [[0.501, 0.5], [0.501, 0.5, 0.1, 0.1]])
+def test_wrong_answers_are_as_rare_as_promised_also_with_quieter_reports(rewards: list[float]):
     """Two arms that can hardly be told apart, half of the people with a quarter of the budget: 300 seeds, failure 0.2.
 
     False-alarm rate 1e-6. A learner that takes the noise for a third of what it is, is caught.
     """
-    each = ready("top-two", epsilon=4.0, arms=2, failure=0.2)
+    each = ready("top-two", epsilon=4.0, arms=len(rewards), failure=0.2)
     assert each.mechanism is not None
     quieter = [Quieter(calibrate("levels", each.mechanism.domain, Budget(1.0)), 0.5)]
     cases = [Case(learner, each.mechanism, quieter) for learner in (each.learner, scaled(each, 3.0))]
-    world = world_of("arms", arms=2, rewards=[0.501, 0.5])
-    traces = simulate_grid(cases, each.user, world, rounds=300, seeds=300, checkpoints=3)
+    world = world_of("arms", arms=len(rewards), rewards=rewards)
+    traces = simulate_grid(cases, each.user, world, rounds=500, seeds=300, checkpoints=3)
     wrong = [int(np.sum(~trace.correct & trace.stopped)) for trace in traces if trace.correct is not None]
     least = [clopper_pearson(count, 300, 1e-6)[0] for count in wrong]
     assert least[0] <= 0.2 < least[1]
