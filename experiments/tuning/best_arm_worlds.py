@@ -9,4 +9,6 @@ WORLDS: dict[str, list[float]] = {
     "three on top of eight": [0.55, 0.5, 0.5, *[0.3] * 5],
     "two, hardly apart": [0.52, 0.5],
     "two, far apart": [0.7, 0.1],
+    "six, ever wider": [0.4, 0.37, 0.33, 0.28, 0.22, 0.15],
+    "nine, ever wider": [0.75 - 0.0075 * step * (step + 1) for step in range(1, 10)],
 }

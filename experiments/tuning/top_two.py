@@ -1,4 +1,4 @@
-"""How `steer` and the odds of top-two were chosen: eight worlds, epsilon 1.
+"""How `steer`, START and the odds of top-two were chosen: ten worlds, epsilon 1.
 
     python experiments/tuning/top_two.py            200 seeds
     python experiments/tuning/top_two.py --quick    a short look, to see that it works
@@ -15,16 +15,17 @@ import numpy as np
 from best_arm_worlds import WORLDS
 
 from sottovoce import halves, task
-from sottovoce.learners.pure_exploration.top_two import ODDS
 from sottovoce.sim.run import Case, simulate, simulate_grid
 from sottovoce.sim.worlds import world_of
 
-CASES: dict[str, tuple[float, tuple[float, ...]]] = {
-    "10": (10.0, ODDS),
-    "20": (20.0, ODDS),
-    "40": (40.0, ODDS),
-    "equal": (20.0, (1.0,) * 8),
-    "peak": (20.0, (1.0, 2.0, 4.0, 8.0, 8.0, 4.0, 2.0, 1.0)),
+CASES: dict[str, dict[str, Any]] = {
+    "as it is": {},
+    "steer 10": {"steer": 10.0},
+    "40": {"steer": 40.0},
+    "start 0": {"start": 0.0},
+    "0.1": {"start": 0.1},
+    "equal": {"odds": (1.0,) * 8},
+    "peak": {"odds": (1.0, 2.0, 4.0, 8.0, 8.0, 4.0, 2.0, 1.0)},
 }
 SEED = 300
 """Other seeds than those of the figures."""
@@ -37,7 +38,7 @@ def samples(rewards: list[float], rounds: int, seeds: int) -> np.ndarray:
     run = {"rounds": rounds, "seeds": seeds, "seed": SEED, "checkpoints": max(1, rounds // 1000)}
     half, other = (halves(task(name, **shape)) for name in ("top-two", "lil-ucb"))
     learner: Any = half.learner
-    ours = [dataclasses.replace(learner, steer=steer, odds=odds) for steer, odds in CASES.values()]
+    ours = [dataclasses.replace(learner, **numbers) for numbers in CASES.values()]
     traces = simulate_grid([Case(each, half.mechanism) for each in ours], half.user, world, **run)
     traces.append(simulate(other.learner, other.user, world, mechanism=other.mechanism, **run))
     return np.array([trace.samples.mean() for trace in traces])
