@@ -69,10 +69,10 @@ def told(answer: Answer) -> tuple[int, dict[str, str], bytes]:
 @pytest.mark.parametrize("origin", ["", SHOP, "https://evil.example"])
 def test_both_ways_give_the_same_answers(live, origin: str):
     server, own = live.server, {"origin": origin} if origin else {}
-    contract = server.create(ARMS | {"id": "shop", "origins": [SHOP]})
-    same, *others = (ticket_report(contract, held) for held in server.tickets("shop", 3))
-    server.report("shop", same)
-    reports, ways = "/v1/tasks/shop/reports", (own, own | LONG)
+    contract = server.create(ARMS | {"id": "both-ways", "origins": [SHOP]})
+    same, *others = (ticket_report(contract, held) for held in server.tickets("both-ways", 3))
+    server.report("both-ways", same)
+    reports, ways = "/v1/tasks/both-ways/reports", (own, own | LONG)
     for body, status in (
         ({"reports": [same]}, 200),
         ({"reports": [same | {"gate": -1}, same | {"ticket": ""}]}, 200),
