@@ -85,8 +85,6 @@ RUNS: list[tuple[str, str, dict[str, int]]] = [
     ("tsallis-inf", "practical", {}),
     ("lil-ucb", "practical", {"publish_every": 7}),
     ("gradient", "practical", {"delay": 2}),
-    ("linear-perturbation", "practical", {}),
-    ("sequential-halving", "practical", {}),
     ("pyramid", "practical", {}),
 ]
 NUMBERS = {"rounds": 40, "seeds": 3, "checkpoints": 2}
