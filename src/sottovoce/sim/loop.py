@@ -67,7 +67,11 @@ def begin_all(setting: Setting, fixed: Any, world_fixed: Any, varying: Any, worl
     return _over_grid(setting, one)(varying, world, keys)
 
 
-@functools.partial(jax.jit, static_argnums=(0, 1, 2))
+WIDEST = {"xla_cpu_prefer_vector_width": 512}
+"""Bits of a vector, where a CPU has such: LLVM would take half of them. The numbers are the same."""
+
+
+@functools.partial(jax.jit, static_argnums=(0, 1, 2), compiler_options=WIDEST)
 def advance_all(
     setting: Setting, fixed: Any, world_fixed: Any, varying: Any, world: Worlds, keys: jax.Array, carry: Carry,
     rounds: jax.Array, publish: jax.Array,
