@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 from jax.extend import core
 from numpy.typing import NDArray
 
@@ -58,12 +59,12 @@ class Evaluation:
 
     def run(self, jaxpr: core.ClosedJaxpr, operands: list[Any]) -> list[Any]:
         """The results of a computation for these operands, which are `Values` or tables."""
-        known: dict[Any, Any] = dict(zip(jaxpr.jaxpr.constvars, map(values_of, jaxpr.consts), strict=True))
-        known |= dict(zip(jaxpr.jaxpr.invars, operands, strict=True))
-        read = lambda atom: values_of(atom.val) if isinstance(atom, core.Literal) else known[atom]  # noqa: E731
+        held: dict[Any, Any] = dict(zip(jaxpr.jaxpr.constvars, map(values_of, jaxpr.consts), strict=True))
+        held |= dict(zip(jaxpr.jaxpr.invars, operands, strict=True))
+        read = lambda atom: values_of(atom.val) if isinstance(atom, core.Literal) else held[atom]  # noqa: E731
         for equation in jaxpr.jaxpr.eqns:
             found = self._done(equation, [read(atom) for atom in equation.invars])
-            known |= dict(zip(equation.outvars, found, strict=True))
+            held |= dict(zip(equation.outvars, found, strict=True))
         return [read(atom) for atom in jaxpr.jaxpr.outvars]
 
     def _done(self, equation: Any, operands: list[Any]) -> list[Any]:
@@ -91,6 +92,19 @@ class Evaluation:
         if self.instructions > MOST:
             raise NotInLanes(f"more than {MOST:,} instructions in a round")
         return function(*alike(numbers))
+
+    def choice(self, which: Values, cases: list[Values]) -> Values:
+        """At each place a number of one of the arrays."""
+        rows = zip(which.ravel(), *(case.ravel() for case in cases), strict=True)
+        return array_of([self.chosen(one, numbers) for one, *numbers in rows], cases[0].shape)
+
+    def chosen(self, which: Any, cases: list[Any]) -> Any:
+        """One of the numbers; nothing is computed where it is known which."""
+        if isinstance(which, np.generic):
+            return cases[int(which)]
+        if all(case is cases[0] for case in cases):
+            return cases[0]
+        return self.apply(lax.select_n, which, *cases)
 
 
 def known(function: Callable[..., Any], *numbers: Any) -> NDArray[Any]:

@@ -2,11 +2,10 @@
 
 import functools
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jax.extend import core
@@ -25,6 +24,7 @@ from sottovoce.sim.lanes.evaluate import (
     pairs_of,
     row_of,
 )  # fmt: skip
+from sottovoce.sim.lanes.places import SCATTERS, dynamic_slice, gather, scattered
 
 ONE_BY_ONE = (
     *SLOW, "abs", "add", "add_any", "and", "bitcast_convert_type", "ceil", "clamp", "convert_element_type", "eq",
@@ -40,7 +40,6 @@ FOLDS: dict[str, Callable[..., Any]] = {
     "reduce_sum": lax.add, "reduce_max": lax.max, "reduce_min": lax.min, "reduce_and": lax.bitwise_and,
     "reduce_or": lax.bitwise_or, "cumsum": lax.add,
 }  # fmt: skip
-SCATTERS: dict[str, Callable[..., Any]] = {"scatter": lambda _, new: new, "scatter-add": lax.add}
 MOVES: dict[str, Callable[..., Any]] = {
     "transpose": lambda x, permutation: x.transpose(permutation),
     "squeeze": lambda x, dimensions: x.squeeze(dimensions),
@@ -55,9 +54,10 @@ def rules() -> dict[str, Rule]:
     found |= {name: shortcut(moved) for name in MOVES}
     found |= {name: shortcut(reduced) for name in FOLDS if name.startswith("reduce_")}
     found |= {name: shortcut(accumulated) for name in FOLDS if name.startswith("cum")}
+    found["iota"] = shortcut(one_by_one)  # nothing goes in, so it is known
     found |= dict.fromkeys(SCATTERS, scattered) | dict.fromkeys(random.CIPHER, drawn)
     named = (
-        select_n, iota, reshape, broadcast_in_dim, slice_, concatenate, stack, unstack, argmax, argmin,
+        select_n, reshape, broadcast_in_dim, slice_, concatenate, stack, unstack, argmax, argmin,
         dot_general,
     )  # fmt: skip
     found |= {rule.__name__.rstrip("_"): shortcut(rule) for rule in named}
@@ -89,22 +89,7 @@ def one_by_one(evaluation: Evaluation, equation: Any, operands: list[Values]) ->
 
 def select_n(evaluation: Evaluation, equation: Any, operands: list[Values]) -> list[Values]:
     which, *cases = map(as_objects, operands)
-    return [choice(evaluation, np.broadcast_to(which, cases[0].shape), cases)]
-
-
-def choice(evaluation: Evaluation, which: Values, cases: list[Values]) -> Values:
-    """At each place a number of one of the arrays."""
-    rows = zip(which.ravel(), *(case.ravel() for case in cases), strict=True)
-    return array_of([chosen(evaluation, one, numbers) for one, *numbers in rows], cases[0].shape)
-
-
-def chosen(evaluation: Evaluation, which: Any, cases: list[Any]) -> Any:
-    """One of the numbers; nothing is computed where it is known which."""
-    if isinstance(which, np.generic):
-        return cases[int(which)]
-    if all(case is cases[0] for case in cases):
-        return cases[0]
-    return evaluation.apply(lax.select_n, which, *cases)
+    return [evaluation.choice(np.broadcast_to(which, cases[0].shape), cases)]
 
 
 # --- numbers that only move ------------------------------------------------------------------------------------------
@@ -112,10 +97,6 @@ def chosen(evaluation: Evaluation, which: Any, cases: list[Any]) -> Any:
 
 def moved(evaluation: Evaluation, equation: Any, operands: list[Values]) -> list[Values]:
     return [MOVES[equation.primitive.name](operands[0], **equation.params)]
-
-
-def iota(evaluation: Evaluation, equation: Any, operands: list[Values]) -> list[Values]:
-    raise NotInLanes("iota of an unknown size")
 
 
 def reshape(evaluation: Evaluation, equation: Any, operands: list[Values]) -> list[Values]:
@@ -187,8 +168,8 @@ def _first(evaluation: Evaluation, equation: Any, array: Values, better: Callabl
     for place in range(1, len(rows)):
         row = row_of(rows, place)
         wins = evaluation.each(better, row, best)
-        found = choice(evaluation, wins, [found, array_of([kind(place)] * found.size, found.shape)])
-        best = choice(evaluation, wins, [best, row])
+        found = evaluation.choice(wins, [found, array_of([kind(place)] * found.size, found.shape)])
+        best = evaluation.choice(wins, [best, row])
     return found
 
 
@@ -221,119 +202,6 @@ def dot_general(evaluation: Evaluation, equation: Any, operands: list[Values]) -
 def _is_zero(number: Any) -> bool:
     """Is it known to be zero, as most of an identity matrix is? Such terms are left out."""
     return isinstance(number, np.generic) and number == 0
-
-
-# --- places that are only known when it runs -------------------------------------------------------------------------
-
-
-def dynamic_slice(evaluation: Evaluation, equation: Any, operands: list[Any]) -> list[Values]:
-    array, starts = operands[0], [as_objects(start)[()] for start in operands[1:]]
-    return [_cut(evaluation, array, starts, equation.params["slice_sizes"])]
-
-
-def _cut(evaluation: Evaluation, array: Any, starts: list[Any], sizes: tuple[int, ...]) -> Values:
-    """A part of an array that begins at these places, or as near to them as it can."""
-    if isinstance(array, Table):
-        return _loaded(evaluation, array, starts, sizes)
-    for axis, (start, size) in enumerate(zip(starts, sizes, strict=True)):
-        array = np.moveaxis(_cut_first(evaluation, np.moveaxis(array, axis, 0), start, size), 0, axis)
-    return array
-
-
-def _cut_first(evaluation: Evaluation, rows: Values, start: Any, size: int) -> Values:
-    last = len(rows) - size
-    if last == 0:
-        return rows
-    if isinstance(start, np.generic):
-        return rows[(first := min(max(int(start), 0), last)) : first + size]
-    found = as_objects(rows[last : last + size])
-    for first in range(last - 1, -1, -1):
-        before = evaluation.apply(lambda number, first=first: number <= first, start)
-        part = as_objects(rows[first : first + size])
-        found = choice(evaluation, array_of([before] * found.size, found.shape), [found, part])
-    return found
-
-
-def _loaded(evaluation: Evaluation, table: Table, starts: list[Any], sizes: tuple[int, ...]) -> Values:
-    begin, steps = np.int64(0), [int(np.prod(table.shape[axis + 1 :])) for axis in range(len(table.shape))]
-    for start, size, length, step in zip(starts, sizes, table.shape, steps, strict=True):
-        near = lambda number, last=length - size: jnp.clip(number, 0, last).astype(np.int64)  # noqa: E731
-        way = lambda place, first, near=near, step=step: place + near(first) * step  # noqa: E731
-        begin = evaluation.apply(way, begin, start)
-    found = []
-    for place in np.ndindex(sizes):
-        ahead = sum(offset * step for offset, step in zip(place, steps, strict=True))
-        found.append(evaluation.apply(lambda first, ahead=ahead: table.load(first + ahead), begin))
-    return array_of(found, sizes)
-
-
-def _put(
-    evaluation: Evaluation, array: Values, starts: list[Any], offset: tuple[int, ...], operation: Any, number: Any
-) -> None:
-    """Change one number of the array, at the place that begins there; nothing where that is outside."""
-    for place in _places(array.shape, starts, offset):
-        here: Any = np.bool_(True)
-        for start, ahead, at in zip(starts, offset, place, strict=True):
-            if isinstance(start, np.generic):
-                continue
-            hit = evaluation.apply(lambda first, at=at - ahead: first == at, start)
-            here = hit if isinstance(here, np.generic) else evaluation.apply(lax.bitwise_and, here, hit)
-        changed = evaluation.apply(operation, array[place], number)
-        array[place] = chosen(evaluation, here, [array[place], changed])
-
-
-def _places(shape: tuple[int, ...], starts: list[Any], offset: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-    """All places that it can be."""
-    axes = [
-        [place for place in range(length) if not isinstance(start, np.generic) or place == int(start) + ahead]
-        for length, start, ahead in zip(shape, starts, offset, strict=True)
-    ]
-    return itertools.product(*axes)
-
-
-def gather(evaluation: Evaluation, equation: Any, operands: list[Any]) -> list[Values]:
-    numbers, sizes = equation.params["dimension_numbers"], equation.params["slice_sizes"]
-    array, indices = operands[0], as_objects(operands[1])
-    fills = equation.params["mode"] == lax.GatherScatterMode.FILL_OR_DROP
-    if numbers.operand_batching_dims or (fills and not _inside(indices, numbers.start_index_map, array.shape, sizes)):
-        raise NotInLanes("a gather that may fill, or of many arrays at once")
-    found = np.empty(equation.outvars[0].aval.shape, object)
-    batches = [axis for axis in range(found.ndim) if axis not in numbers.offset_dims]
-    for batch in np.ndindex(indices.shape[:-1]):
-        starts: list[Any] = [np.int64(0)] * len(sizes)
-        for axis, index in zip(numbers.start_index_map, indices[batch], strict=True):
-            starts[axis] = index
-        part = as_objects(_cut(evaluation, array, starts, sizes)).squeeze(numbers.collapsed_slice_dims)
-        where: list[Any] = [slice(None)] * found.ndim
-        for axis, place in zip(batches, batch, strict=True):
-            where[axis] = place
-        found[tuple(where)] = part if part.ndim else part[()]
-    return [found]
-
-
-def _inside(indices: Values, axes: tuple[int, ...], shape: tuple[int, ...], sizes: tuple[int, ...]) -> bool:
-    """Are the places known, and nothing outside of the array asked for?"""
-    last = [shape[axis] - sizes[axis] for axis in axes]
-    places = zip(indices.ravel(), last * (indices.size // len(last)), strict=True)
-    return all(isinstance(place, np.generic) and 0 <= int(place) <= end for place, end in places)
-
-
-def scattered(evaluation: Evaluation, equation: Any, operands: list[Values]) -> list[Values]:
-    numbers = equation.params["dimension_numbers"]
-    if numbers.operand_batching_dims or equation.params["mode"] == lax.GatherScatterMode.CLIP:
-        raise NotInLanes("a scatter that moves indices, or into many arrays at once")
-    array, indices, new = map(as_objects, operands)
-    found, operation = array.copy(), SCATTERS[equation.primitive.name]
-    window = [axis for axis in range(array.ndim) if axis not in numbers.inserted_window_dims]
-    for place in np.ndindex(new.shape):
-        batch = tuple(at for axis, at in enumerate(place) if axis not in numbers.update_window_dims)
-        starts, offset = [np.int64(0)] * array.ndim, [0] * array.ndim
-        for axis, index in zip(numbers.scatter_dims_to_operand_dims, indices[batch], strict=True):
-            starts[axis] = index
-        for axis, update in zip(window, numbers.update_window_dims, strict=True):
-            offset[axis] = place[update]
-        _put(evaluation, found, starts, tuple(offset), operation, new[place])
-    return [found]
 
 
 # --- other computations ----------------------------------------------------------------------------------------------
