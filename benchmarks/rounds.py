@@ -3,7 +3,8 @@
     python benchmarks/rounds.py [--seeds 4096 --seeds 65536] [--learner thompson] [--seconds 5] [--json FILE]
     python benchmarks/rounds.py --device gpu --large --json results/rounds-gpu.json
 
-`--large` goes up to a million seeds; `--usual` plays none of them in lanes (`sim/lanes`). Rounds are private ones at
+`--large` goes up to a million seeds; `--usual` plays none of them in lanes (`sim/lanes`), and `--small` has other
+learners, in small shapes, of which most are played in lanes. Rounds are private ones at
 epsilon 1; compiling is not counted. How many rounds are timed follows from how long the first ones take, so that each
 line takes about as long as is asked for. Every line is a process of its own: its memory is the most that was taken of
 the GPU's (on a CPU, the most that the process held), and a line that fails does not end the table. The lines with
@@ -29,7 +30,7 @@ from sottovoce.sim import device
 from sottovoce.sim.lanes import advance
 from sottovoce.sim.ratings import ratings_of
 from sottovoce.sim.run import simulate
-from sottovoce.sim.worlds import world_of
+from sottovoce.sim.worlds import world_of, world_of_task
 
 ARMS: dict[str, Any] = {"world": "arms", "arms": 10}
 LINEAR: dict[str, Any] = {"world": "linear", "arms": 20, "dimension": 20}
@@ -47,30 +48,39 @@ LINES: dict[str, dict[str, Any]] = {
     "scale-free practical movielens": MOVIES,
 }
 """A learner, its preset (practical if there is none), and once more the world where it is not the usual one."""
+FEW_ARMS: dict[str, Any] = {"arms": 10}
+SHORT: dict[str, Any] = {"arms": 10, "dimension": 5}
+FLAT: dict[str, Any] = {"dimension": 2}
+SMALL: dict[str, dict[str, Any]] = (
+    dict.fromkeys(("exp3", "kl-ucb paper", "kl-moss", "lil-ucb", "clucb", "dp-successive-elimination", "ucb"), FEW_ARMS)
+    | dict.fromkeys(("gradient", "glm", "linucb paper", "oful", "scale-free"), SHORT)
+    | dict.fromkeys(("joint-dp-linucb published",), SHORT)
+    | dict.fromkeys(("linear-perturbation", "newton", "pyramid", "two-point", "tree-bco"), FLAT)
+)
+"""In the world that each is first tried in."""
 USUAL, LARGE = (64, 4096, 65536), (4096, 65536, 262_144, 1_048_576)
 FEW = {"cpu": 200, "gpu": 1000}
 """Rounds of the first look; then so many between two checkpoints, so that one compiled loop plays them all."""
 
 
-def seconds(line: str, path: str, rounds: int, seeds: int) -> float:
+def seconds(line: str, about: dict[str, Any], path: str, rounds: int, seeds: int) -> float:
     name, preset, *_ = [*line.split(), "practical"]
-    shape = {key: value for key, value in LINES[line].items() if key != "world"}
-    learner, user, mechanism = halves(task(name, preset, rounds=rounds, epsilon=1.0, **shape))
-    options = {"path": path} if LINES[line] is MOVIES else {}
-    world, run = (
-        world_of(LINES[line]["world"], **shape, **options),
-        {"rounds": rounds, "seeds": seeds, "checkpoints": rounds // few()},
-    )
+    shape = {key: value for key, value in about.items() if key != "world"}
+    contract = task(name, preset, rounds=rounds, epsilon=1.0, **shape)
+    learner, user, mechanism = halves(contract)
+    options = {"path": path} if about == MOVIES else {}
+    world = world_of(about["world"], **shape, **options) if "world" in about else world_of_task(contract)
+    run = {"rounds": rounds, "seeds": seeds, "checkpoints": rounds // few()}
     simulate(learner, user, world, mechanism=mechanism, **run)
     start = time.perf_counter()
     simulate(learner, user, world, mechanism=mechanism, **run)
     return time.perf_counter() - start
 
 
-def measured(line: str, path: str, seeds: int, wanted: float) -> dict[str, Any]:
-    found = seconds(line, path, rounds := few(), seeds)
+def measured(line: str, about: dict[str, Any], path: str, seeds: int, wanted: float) -> dict[str, Any]:
+    found = seconds(line, about, path, rounds := few(), seeds)
     if (times := int(wanted / found)) > 1:
-        found = seconds(line, path, rounds := times * few(), seeds)
+        found = seconds(line, about, path, rounds := times * few(), seeds)
     return {"rounds": rounds, "microseconds": 1e6 * found / rounds / seeds, "megabytes": megabytes()}
 
 
@@ -85,13 +95,15 @@ def megabytes() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
 
 
-def one_line(chosen: str | None, line: str, path: str, seeds: int, wanted: float, usual: bool) -> dict[str, Any]:
+def one_line(
+    chosen: str | None, usual: bool, line: str, about: dict[str, Any], path: str, seeds: int, wanted: float
+) -> dict[str, Any]:
     """In its own process."""
     start(chosen)
     if usual:
         advance.FEWEST = 2**62
     try:
-        return measured(line, path, seeds, wanted)
+        return measured(line, about, path, seeds, wanted)
     except Exception as error:
         return {"failed": str(error).splitlines()[0]}
 
@@ -123,7 +135,8 @@ def main() -> None:
     parser.add_argument("--device", choices=device.PLATFORMS)
     parser.add_argument("--seeds", type=int, action="append")
     parser.add_argument("--large", action="store_true")
-    parser.add_argument("--learner", choices=LINES, action="append")
+    parser.add_argument("--learner", choices=LINES | SMALL, action="append")
+    parser.add_argument("--small", action="store_true")
     parser.add_argument("--usual", action="store_true")
     parser.add_argument("--data", default="")
     parser.add_argument("--seconds", type=float, default=5.0)
@@ -135,13 +148,16 @@ def main() -> None:
         raise SystemExit(f"rounds.py: {error}") from None
     print(", ".join(f"{name} {value}" for name, value in about.items() if value))
     print(f"{'learner':>30} {'seeds':>9} {'rounds':>9} {'microseconds':>13} {'MB':>8}")
-    lines, rows = options.learner or list(LINES), []
-    if any(LINES[line] is MOVIES for line in lines) and not ratings_there(options.data):
-        lines = [line for line in lines if LINES[line] is not MOVIES]
+    table = SMALL if options.small else LINES
+    lines, rows = options.learner or list(table), []
+    if unknown := ", ".join(line for line in lines if line not in table):
+        parser.error(f"no line {unknown} {'with' if options.small else 'without'} --small")
+    if any(table[line] is MOVIES for line in lines) and not ratings_there(options.data):
+        lines = [line for line in lines if table[line] is not MOVIES]
     for line in lines:
         for seeds in options.seeds or (LARGE if options.large else USUAL):
-            asked = options.device, line, options.data, seeds, options.seconds, options.usual
-            found = apart(partial(one_line, *asked))
+            asked = line, table[line], options.data, seeds, options.seconds
+            found = apart(partial(one_line, options.device, options.usual, *asked))
             rows.append({"learner": line, "seeds": seeds} | found)
             print(f"{line:>30} {seeds:>9,} {in_columns(found)}", flush=True)
     if options.json:

@@ -131,6 +131,15 @@ def test_many_seeds_are_played_in_parts_where_memory_is_short_and_give_the_same(
     jax.tree.map(np.testing.assert_allclose, pieces._replace(finite=None), whole._replace(finite=None))
 
 
+def test_no_more_seeds_are_played_at_once_than_a_card_is_quick_with(monkeypatch: pytest.MonkeyPatch):
+    each, told = ready("exp3"), []
+    monkeypatch.setattr(device, "room", lambda: 10**12)
+    monkeypatch.setattr(device, "AT_ONCE", 4)
+    run = {"rounds": 40, "seeds": 10, "checkpoints": 1}
+    simulate(each.learner, each.user, each.world, mechanism=each.mechanism, **run, progress=told.append)
+    assert len(told) == 3
+
+
 def test_a_table_of_ratings_is_in_memory_once_however_many_seeds_there_are(tmp_path):
     world = movielens_of(dimension=3, arms=4, path=str(made_up_ratings(tmp_path / "u.data")))
     each = ready("linucb", rounds=40)
