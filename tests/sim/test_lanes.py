@@ -101,7 +101,7 @@ def test_both_loops_play_the_same(name: str, preset: str, more: dict[str, int], 
     usual = played(each, **more)
     told = request.getfixturevalue("as_on_a_gpu")
     in_lanes = played(each, **more)
-    assert told == [""]
+    assert set(told) == {""}
     same(in_lanes, usual)
 
 
@@ -117,7 +117,7 @@ def test_a_grid_of_cases_is_played_in_lanes_too(request: pytest.FixtureRequest):
     usual = simulate_grid(cases, loud.user, loud.world, **NUMBERS)
     told = request.getfixturevalue("as_on_a_gpu")
     in_lanes = simulate_grid(cases, loud.user, loud.world, **NUMBERS)
-    assert told == [""]
+    assert set(told) == {""}
     assert not np.array_equal(usual[0].regret, usual[1].regret)
     for one, other in zip(in_lanes, usual, strict=True):
         same(one, other)
@@ -130,13 +130,13 @@ def test_a_table_is_looked_up_in(tmp_path: Any, request: pytest.FixtureRequest):
     usual = played(each, world)
     told = request.getfixturevalue("as_on_a_gpu")
     in_lanes = played(each, world)
-    assert told == [""]
+    assert set(told) == {""}
     same(in_lanes, usual)
 
 
 def test_what_is_not_played_in_lanes_is_said_and_played_by_the_usual_loop(as_on_a_gpu: list[str]):
     assert np.isfinite(played(ready("linucb", rounds=40)).regret).all()
-    assert as_on_a_gpu == ["no rule for eigh"]
+    assert set(as_on_a_gpu) == {"no rule for eigh"}
 
 
 def test_a_round_with_too_many_instructions_is_not_played_in_lanes(
@@ -144,13 +144,13 @@ def test_a_round_with_too_many_instructions_is_not_played_in_lanes(
 ):
     monkeypatch.setattr(evaluate, "MOST", 1_000)
     played(ready("tsallis-inf", "importance-weighted", rounds=41))
-    assert as_on_a_gpu == ["more than 1,000 instructions in a round"]
+    assert set(as_on_a_gpu) == {"more than 1,000 instructions in a round"}
 
 
 def test_few_seeds_are_not_played_in_lanes(as_on_a_gpu: list[str], monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(advance, "FEWEST", 4)
     played(ready("tsallis-inf"))
-    assert as_on_a_gpu == ["3 lanes, and a GPU needs 4"]
+    assert set(as_on_a_gpu) == {"3 lanes, and a GPU needs 4"}
 
 
 def test_on_a_cpu_nothing_is_played_in_lanes(monkeypatch: pytest.MonkeyPatch):

@@ -25,12 +25,13 @@ def test_both_loops_play_the_same(name: str, preset: str, monkeypatch: pytest.Mo
     """Or one of them says why not. One false alarm in a million runs of all of them."""
     usual, told = played(name, preset), []
 
-    def loop(part: batch._Part, steps: batch.Steps) -> object:
-        told.append(advance.refusal(*part._arguments(), *steps))
+    def loop(part: batch._Part) -> object:
+        told.append(advance.refusal(*part._arguments()))
         return batch.advance_all if told[-1] else advance.advance_all
 
     monkeypatch.setattr(advance, "FEWEST", 1)
     monkeypatch.setattr(evaluate, "MOST", 25_000)
+    advance._refusal.cache_clear()
     monkeypatch.setattr(batch._Part, "loop", loop)
     monkeypatch.setattr(jax, "default_backend", lambda: "gpu")  # one part, not one for each core
     found = agreement_of(played(name, preset), usual, len(PRESETS))

@@ -125,8 +125,6 @@ class _Part:
     world: Worlds
     keys: jax.Array
     carry: Carry
-    in_lanes: bool | None = None
-    """Which loop plays; None until the first rounds are known."""
 
     def share(self, seeds: slice) -> "_Part":
         """Some of the seeds."""
@@ -137,14 +135,13 @@ class _Part:
 
     def advance(self, steps: Steps) -> NDArray[np.float64]:
         with jax.enable_x64(True):  # the setting is local to a thread
-            self.carry, regret = self.loop(steps)(*self._arguments(), *steps)
+            self.carry, regret = self.loop()(*self._arguments(), *steps)
             return np.asarray(regret)
 
-    def loop(self, steps: Steps) -> Any:
-        """The one that plays these rounds: the loop in lanes where a GPU plays it faster."""
-        if self.in_lanes is None:
-            self.in_lanes = jax.default_backend() == "gpu" and not lanes.refusal(*self._arguments(), *steps)
-        return lanes.advance_all if self.in_lanes else advance_all
+    def loop(self) -> Any:
+        """The one that plays these seeds: the loop in lanes where a GPU plays it faster."""
+        in_lanes = jax.default_backend() == "gpu" and not lanes.refusal(*self._arguments())
+        return lanes.advance_all if in_lanes else advance_all
 
     def stopped(self, rounds: int) -> bool:
         """Nobody answered in the last round: every learner here has stopped."""
@@ -185,7 +182,7 @@ def traced(setting: Setting, cases: Any, world: World, keys: jax.Array, steps: S
 
     worlds, carry = jax.eval_shape(begun, keys)
     part = replace(parts[0], world=worlds, carry=carry, keys=keys)
-    return part.loop(steps).trace(*part._arguments(), *steps)
+    return part.loop().trace(*part._arguments(), *steps)
 
 
 def stay_on_one_core() -> None:

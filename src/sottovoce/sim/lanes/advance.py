@@ -141,13 +141,14 @@ def _back(leaves: list[Leaf], numbers: list[jax.Array]) -> list[Values]:
     return [array_of([next(left) for _ in range(leaf.size)], leaf.shape) for leaf in leaves]
 
 
-def refusal(*arguments: Any) -> str:
+def refusal(
+    setting: Setting, fixed: Any, world_fixed: Any, varying: Any, world: Worlds, keys: jax.Array, carry: Carry
+) -> str:
     """Why `advance_all` should not play these, or nothing."""
-    setting, keys = arguments[0], arguments[5]
     if (lanes := setting.cases * len(keys)) < FEWEST:
         return f"{lanes:,} lanes, and a GPU needs {FEWEST:,}"
-    leaves, tree = jax.tree.flatten(jax.eval_shape(lambda *arrays: arrays, *arguments[3:7]))
-    return _refusal(arguments[:3], tree, tuple(leaves))
+    leaves, tree = jax.tree.flatten(jax.eval_shape(lambda *arrays: arrays, varying, world, keys, carry))
+    return _refusal((setting, fixed, world_fixed), tree, tuple(leaves))
 
 
 @functools.lru_cache(maxsize=256)
