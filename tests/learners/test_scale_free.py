@@ -61,12 +61,12 @@ def test_features_of_any_length_are_learned_from(length: float, publish_every: i
 
 def test_where_rewards_follow_from_the_features_the_clip_falls_and_the_regret_with_it():
     noisy, exact = run(), run(exact=1.0)
-    assert np.all(np.asarray(exact.state.log_clip) < np.log(0.3))
+    assert np.all(np.asarray(exact.state.inner.log_clip) < np.log(0.3))
     assert last_quarter(exact) < last_quarter(noisy) / 2
 
 
 def test_late_steps_are_shorter():
-    learner: Any = halves(task("scale-free", arms=6, dimension=4, rounds=ROUNDS, epsilon=8.0)).learner
+    learner: Any = halves(task("scale-free", arms=6, dimension=4, rounds=ROUNDS, epsilon=8.0, watch=0.0)).learner
     never = dataclasses.replace(learner, steady=np.inf)
     with jax.enable_x64(True):
         late = learner.init()._replace(reports=jnp.asarray(3 * learner.steady - 1))
@@ -77,13 +77,13 @@ def test_late_steps_are_shorter():
 
 @pytest.mark.parametrize("told", [{"drift": "sudden"}, {"contrast": 0.0}])
 def test_where_theta_may_change_or_actions_have_names_steps_do_not_become_shorter(told: dict[str, Any]):
-    learner: Any = halves(task("scale-free", arms=6, dimension=4, rounds=ROUNDS, epsilon=8.0, **told)).learner
+    learner: Any = halves(task("scale-free", arms=6, dimension=4, rounds=ROUNDS, epsilon=8.0, watch=0.0, **told)).learner
     assert getattr(learner, "inner", learner).steady == np.inf
 
 
 def test_the_quieter_the_noise_the_sooner_steps_become_shorter():
     def steady(epsilon: float, *, private: bool = True) -> float:
-        declared = task("scale-free", arms=6, dimension=4, rounds=ROUNDS, epsilon=epsilon)
+        declared = task("scale-free", arms=6, dimension=4, rounds=ROUNDS, epsilon=epsilon, watch=0.0)
         learner: Any = halves(declared, private=private).learner
         return learner.steady
 

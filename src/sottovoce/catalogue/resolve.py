@@ -20,8 +20,8 @@ from sottovoce.protocol.wire import room_for
 QUIETER = (0.5, 0.25)
 """Shares of the task's epsilon that a device may choose instead, where the file does not say."""
 
-MODELS = 200
-"""How many models are published over the horizon, where the file does not say."""
+MODELS = 1000
+"""How many models are published over the horizon, where the file does not say. See docs/defaults.md."""
 
 
 def mechanism_of(task: Task) -> Mechanism:

@@ -69,15 +69,14 @@ class RestartingDescent:
     def init(self) -> State:
         d = self.inner.dimension
         marks = no_marks((), len(lengths(self.horizon)), 1 + d)
-        return State(self.inner.init(), marks, jnp.zeros((d, d) if d <= WIDEST else (0, 0)), jnp.zeros(()))
+        return State(self.inner.init(), marks, no_products(d), jnp.zeros(()))
 
     def ask(self, state: State, key: Key) -> Offer:
         return self.inner.ask(state.inner, key)
 
     def tell(self, state: State, memo: tuple, estimate: DirectionEstimate) -> State:
-        direction = DirectionEstimate(*estimate).direction
-        products = jnp.outer(direction, direction) if state.products.size else 0.0
-        return state._replace(inner=self.inner.tell(state.inner, memo, estimate), products=state.products + products)
+        products = with_products(state.products, DirectionEstimate(*estimate).direction)
+        return state._replace(inner=self.inner.tell(state.inner, memo, estimate), products=products)
 
     def changes(self, state: State) -> jax.Array:
         return state.alarms
@@ -92,19 +91,41 @@ class RestartingDescent:
         return choose(state.inner.waiting > 0, choose(self._changed(marks, state.products), again, after), state)
 
     def _changed(self, marks: Marks, products: jax.Array) -> jax.Array:
-        d, (before, recent) = self.inner.dimension, (means(sums) for sums in (marks.before, marks.recent))
-        x = self.level + jnp.log(self.horizon / lengths(self.horizon))
-        width = self._variance(marks, products) * (d + 2 * jnp.sqrt(d * x) + 2 * x)
-        noise = jnp.sqrt(width / jnp.maximum(marks.recent[..., 0], 1e-6))
-        return jnp.any((_length(recent) >= _length(before) + noise) & (marks.before[..., 0] >= self.age))
+        before, recent = means(marks.before), means(marks.recent)
+        variance = variance_along(recent, products, marks.whole[0], self.deviation, self.inner.cut)
+        longer = is_longer(recent, before, variance / reports(marks.recent), self.level, self.horizon)
+        return jnp.any(longer & (reports(marks.before) >= self.age))
 
-    def _variance(self, marks: Marks, products: jax.Array) -> jax.Array:
-        """For each mark: v, along the mean direction since."""
-        if not products.size:
-            return self.deviation**2 + self.inner.cut + (1 - self.inner.cut) / 3
-        along = marks.recent[..., 1:]
-        squares = jnp.sum((along @ products) * along, axis=-1) / jnp.maximum(marks.whole[0], 1e-6)
-        return squares / jnp.maximum(jnp.sum(along**2, axis=-1), 1e-300)
+
+def no_products(dimension: int) -> jax.Array:
+    """Of no reports: the sum of all products of two coordinates; empty where there are too many."""
+    return jnp.zeros((dimension, dimension) if dimension <= WIDEST else (0, 0))
+
+
+def with_products(products: jax.Array, direction: jax.Array) -> jax.Array:
+    """With those of one more report."""
+    return products + (jnp.outer(direction, direction) if products.size else 0.0)
+
+
+def variance_along(
+    vectors: jax.Array, products: jax.Array, count: jax.Array, deviation: float, cut: float
+) -> jax.Array:
+    """The mean square of a report along each vector; `deviation` is that of the noise, `cut` the share of residuals."""
+    if not products.size:
+        return jnp.asarray(deviation**2 + cut + (1 - cut) / 3)
+    squares = jnp.sum((vectors @ products) * vectors, axis=-1) / jnp.maximum(count, 1e-6)
+    return squares / jnp.maximum(jnp.sum(vectors**2, axis=-1), 1e-300)
+
+
+def is_longer(recent: jax.Array, before: jax.Array, variance: jax.Array, level: float, horizon: int) -> jax.Array:
+    """For each mark: is the recent mean longer than noise explains? `variance` is that of the recent mean."""
+    d, x = recent.shape[-1], level + jnp.log(horizon / lengths(horizon))
+    noise = jnp.sqrt(variance * (d + 2 * jnp.sqrt(d * x) + 2 * x))
+    return _length(recent) >= _length(before) + noise
+
+
+def reports(sums: jax.Array) -> jax.Array:
+    return jnp.maximum(sums[..., 0], 1e-6)
 
 
 def _length(vectors: jax.Array) -> jax.Array:

@@ -1,0 +1,92 @@
+"""Features that come later: the scale-free learner takes long steps again where people report long directions again.
+
+With time its steps become shorter and its average slower. That is right as long as the same kind of people come. When
+features appear that nobody had before (a product of a new sort, another audience), or theta changes though nobody
+declared it, the way is long again, and with short steps it takes most of the horizon.
+
+What is compared is the mean direction that people report, since each mark (`marks.py`) and before it, as in
+`contextual.py`; here times the clip, in units of rewards: a clip that shrinks makes the same residual look longer.
+After an alarm nothing that was learned is given up. The learner only counts time from the mark on: its steps, the
+weights of its average and its trials are those after so many reports. A false alarm costs little, therefore.
+"""
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from sottovoce.catalogue.task import Task
+from sottovoce.learners.base import Key, Learner, Offer, choose, configuration
+from sottovoce.learners.contextual import scale_free
+from sottovoce.learners.drift.contextual import (
+    AGE,
+    LEVEL,
+    is_longer,
+    no_products,
+    reports,
+    variance_along,
+    with_products,
+)
+from sottovoce.learners.drift.marks import Marks, added, closed, lengths, means, no_marks
+from sottovoce.privacy.domains import DirectionEstimate
+from sottovoce.privacy.noise import Noise
+
+
+class State(NamedTuple):
+    inner: scale_free.State
+    marks: Marks
+    """Reports, the sum of the squares of their clips, and of their directions times the clip."""
+    products: jax.Array
+    """The sum of all products of two coordinates of a report; empty where there are too many."""
+    alarms: jax.Array
+    """How often steps became long again."""
+
+
+@configuration("horizon")
+class WatchingDescent:
+    """The scale-free learner, whose steps become long again where what people report does."""
+
+    inner: Any
+    horizon: int
+    deviation: float
+    level: float
+    age: float
+
+    def init(self) -> State:
+        d = self.inner.dimension
+        marks = no_marks((), len(lengths(self.horizon)), 2 + d)
+        return State(self.inner.init(), marks, no_products(d), jnp.zeros(()))
+
+    def ask(self, state: State, key: Key) -> Offer:
+        return self.inner.ask(state.inner, key)
+
+    def tell(self, state: State, memo: tuple, estimate: DirectionEstimate) -> State:
+        products = with_products(state.products, DirectionEstimate(*estimate).direction)
+        return state._replace(inner=self.inner.tell(state.inner, memo, estimate), products=products)
+
+    def changes(self, state: State) -> jax.Array:
+        return state.alarms
+
+    def refresh(self, state: State) -> State:
+        """A step, and a look at what was reported since each mark."""
+        told, clip = state.inner, jnp.exp(state.inner.log_clip)
+        fresh = jnp.concatenate([told.waiting * jnp.stack([jnp.ones(()), clip**2]), clip * told.sum.direction])
+        marks, inner = added(state.marks, fresh), self.inner.refresh(told)
+        since = jnp.max(jnp.where(self._longer(marks, state.products), marks.recent[..., 0], 0.0))
+        share = jnp.minimum(1.0, since / jnp.maximum(inner.reports, 1e-300))
+        younger = inner._replace(reports=share * inner.reports, squares=share * inner.squares)
+        again = self.init()._replace(inner=younger, alarms=state.alarms + 1)
+        after = state._replace(inner=inner, marks=closed(marks, lengths(self.horizon)))
+        return choose(told.waiting > 0, choose(since > 0, again, after), state)
+
+    def _longer(self, marks: Marks, products: jax.Array) -> jax.Array:
+        """For which marks the mean direction since, in units of rewards, is longer than before."""
+        before, recent = means(marks.before)[..., 1:], means(marks.recent)
+        squares, recent = recent[..., 0], recent[..., 1:]
+        variance = squares * variance_along(recent, products, marks.whole[0], self.deviation, self.inner.cut)
+        longer = is_longer(recent, before, variance / reports(marks.recent), self.level, self.horizon)
+        return longer & (reports(marks.before) >= self.age)
+
+
+def watching(learner: Learner, task: Task, noise: Noise) -> WatchingDescent:
+    return WatchingDescent(inner=learner, horizon=task.rounds, deviation=noise.per_block[0], level=LEVEL, age=AGE)
