@@ -22,9 +22,9 @@ export const SHARING = /shared = \[([^\]]*)/
  * database, in docs/browser.md or in the language.
  */
 export const INTERNAL = `
-  account act actionFrom affords after ahead anyAction alone arrive ask budget coinSize consistent decide decideNow deltaOf draw dueOf embed
-  enter epsilonOf fetchAhead kept last lastOffer late leave living measured measuring mechanisms mechanismsFor messageFor naming nothing offering
-  outgoing own recommendationFrom remove reportSize row tabs takeOver tell terms transact update user userFor validFor vault verify wanted
+  account act actionFrom affords ahead anyAction alone arrive ask budget coinSize consistent decide decideNow deltaOf draw dueOf embed
+  epsilonOf fetchAhead kept lastOffer late leave living measured measuring mechanisms mechanismsFor messageFor naming nothing offering
+  own recommendationFrom reportSize row tell terms transact update user userFor validFor vault verify wanted
 `.match(/\w+/g);
 
 /**

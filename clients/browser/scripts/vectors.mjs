@@ -90,12 +90,11 @@ const ANSWERS = {
   async reports(given) {
     const terms = await accepted(given);
     const { mechanism, gate } = terms;
-    const bodies = new Map();
-    for (const body of given.models.map(bytesOf)) bodies.set(await versionOf(body), body);
-    const { permit, nonce, version } = given.pending;
-    const body = bodies.get(version);
+    const bodies = given.models.map(bytesOf);
+    const models = await Promise.all(bodies.map(async (body) => ({ version: await versionOf(body), body })));
+    const { permit, nonce } = given.pending;
     const pending = { ...given.pending, gate, coin: await coinOf(fromText(permit), fromText(nonce)) };
-    const message = messageOf(terms, body && { version, body }, pending, given.reward);
+    const message = messageOf({ ...terms, row: { models } }, pending, given.reward);
     const entropy = written(given.random);
     const drawn = privatise(mechanism, message, entropy, pending.coin);
     const report = JSON.stringify(documentOf(terms, pending, drawn));
@@ -108,8 +107,8 @@ const ANSWERS = {
   },
   ledger({ mechanism, limits, limit, entries, now }) {
     const { lifetime_delta: lifetimeDelta, ...rest } = limits;
-    const account = accountOf(limitsOf({ ...rest, lifetimeDelta }), limit);
-    for (const entry of entries) account.enter(...entry);
+    const rows = entries.map(([cost, hour, own]) => ({ cost, hour, joined: own ? "this" : "another" }));
+    const account = accountOf(limitsOf({ ...rest, lifetimeDelta }), limit, rows, "this");
     const one = mechanismOf(mechanism);
     const { spent, windowSpent, spentByAll, reportsLeft } = account.balance(one, now);
     const affords = account.affords(one, now);

@@ -1,7 +1,7 @@
 /** What parts add to, or take from the device because there must be one of each. `scripts/names.mjs` reads it. */
 
 import { unitOf } from "./client/answers.js";
-import { set, warn } from "./client/core.js";
+import { newest, set, warn } from "./client/core.js";
 import { EXTENSIONS } from "./client/extensions.js";
 import { good, received } from "./client/http.js";
 import { askStatus, attempt, over } from "./client/network.js";
@@ -22,6 +22,6 @@ import { USERS } from "./users/index.js";
 // prettier-ignore
 export const shared = [
   askStatus, attempt, byTickets, commit, decoded, digestOf, domainFrom, DOMAINS, EXTENSIONS, finite, good, keep, left,
-  lookUp, maybe, MEANS, mechanismFrom, MECHANISMS, MODELS, must, named, OFFERINGS, OFFERS, over, owned, read, real, received,
+  lookUp, maybe, MEANS, mechanismFrom, MECHANISMS, MODELS, must, named, newest, OFFERINGS, OFFERS, over, owned, read, real, received,
   reportingOf, set, takeOwn, text, unitOf, USERS, verifyWeights, warn, whole, WITH_DELTA, word,
 ] as const;

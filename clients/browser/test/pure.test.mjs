@@ -27,7 +27,7 @@ test("rewards of points: one for each that was tried, or the default for all", (
   const message = (slopes, raw, given) => {
     const contract = { offers: { actions: [], dimension: 1, slopes }, reward };
     const domain = domainFrom({ kind: "interval", low: -1, high: 1 });
-    return points.messageFor({ contract, user: points.userFor(contract, domain) }, undefined, { raw }, given)[0];
+    return points.messageFor({ contract, user: points.userFor(contract, domain) }, { raw }, given)[0];
   };
   const tried = [[0.5], [-0.5]]; // so the slope is the difference of the rewards
   for (const [given, slope] of [

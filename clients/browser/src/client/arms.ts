@@ -20,7 +20,7 @@ export const arms = byTickets({
     return Array.isArray(sent) ? read([(one) => armFrom(core, one)], sent, "") : armFrom(core, sent);
   },
   anyAction: ({ entropy, contract }) => entropy.below(contract.offers.actions.length),
-  messageFor: ({ user, contract }, _kept, _answered, reward) => user.message([], [], [], unitOf(contract, reward)),
+  messageFor: ({ user, contract }, _answered, reward) => user.message([], [], [], unitOf(contract, reward)),
 });
 
 function armFrom({ contract }: Core, sent: unknown): number {

@@ -3,10 +3,10 @@
 import { DAY } from "../protocol/contract.js";
 import { problemFrom } from "../protocol/problems.js";
 import { taskStatus, verdicts } from "../protocol/wire.js";
-import { see, set, warn, type Core } from "./core.js";
+import { set, transact, warn, type Core } from "./core.js";
 import { received, type Answer } from "./http.js";
 import { missing } from "./paying.js";
-import { settle, withdraw, type Joined, type Outgoing } from "./vault.js";
+import type { Joined, Outgoing } from "./vault.js";
 
 /** Verdicts and problems after which there is nothing more to do for a report; a server's own words are not kept. */
 const JUDGED =
@@ -22,13 +22,7 @@ const LARGEST_PROBLEM = 2 ** 16;
 
 /** Read what other tabs have changed. */
 export async function catchUp(core: Core): Promise<void> {
-  await core.vault?.transact(async (tables) => {
-    const row = await tables.get("tasks", core.row.joined);
-    if (!row) return;
-    await core.offering.takeOver(core, tables, row);
-    core.outgoing = await tables.of("outbox");
-    see(core, row);
-  });
+  await transact(core, () => {});
 }
 
 // --- out -------------------------------------------------------------------------------------------------------------
@@ -43,7 +37,7 @@ export async function deliver(core: Core): Promise<[acknowledged: number, refuse
   for (const due = dueOf(core); due.length;) {
     const [row] = due.splice(core.entropy.below(due.length), 1) as [Outgoing]; // in random order
     if (!ready(core) || !core.row.open) break;
-    if (!(await core.vault!.transact((tables) => tables.get("outbox", row.id!)))) continue;
+    if (!(await transact(core, ({ outbox }) => outbox.some(({ paid }) => paid.id === row.paid.id)))) continue;
     const fate = await send(core, row, false);
     if (TAKEN.test(fate)) acknowledged++;
     else if (fate) refused++;
@@ -57,36 +51,38 @@ export function leave(core: Core): void {
 }
 
 function dueOf(core: Core): Outgoing[] {
-  return core.outgoing.filter((row) => row.due <= core.now());
+  return core.row.outbox.filter((row) => row.due <= core.now());
+}
+
+/** The others. Each report was paid for once, so its entry names it. */
+function without(outbox: Outgoing[], { paid }: Outgoing): Outgoing[] {
+  return outbox.filter((other) => other.paid.id !== paid.id);
 }
 
 /** What has not left will not: neither from the outbox, nor from this tab's copy when the page is closed. */
 export async function withdrawAll(core: Core, changes: Partial<Joined>, fate: string): Promise<void> {
-  core.outgoing = [];
-  await set(core, changes, (tables) => withdraw(tables, fate));
-  core.outgoing = []; // a report may have been drawn meanwhile
-}
-
-/** Not while it is being sent, and not afterwards; where it stays in the outbox `catchUp` finds it again. */
-function drop(core: Core, row: Outgoing): void {
-  core.outgoing = core.outgoing.filter(({ id }) => id !== row.id);
+  core.row.outbox = [];
+  await set(core, changes, (row, write) => {
+    for (const { paid } of [...row.decisions, ...row.outbox]) write({ ...paid, fate });
+    row.decisions = [];
+    row.outbox = [];
+  });
 }
 
 /** What the server says of a report, which then leaves the outbox; empty where it stays. */
 async function send(core: Core, row: Outgoing, keepalive: boolean): Promise<string> {
-  drop(core, row);
+  core.row.outbox = without(core.row.outbox, row); // not twice from this tab's copy; the next step reads the outbox again
   const fate = fateOf(await core.ask("/reports", { body: `{"reports":[${row.report}]}`, keepalive }).catch(() => null));
   if (typeof fate === "number" || fate === "task-paused") {
     if (typeof fate === "number") await failed(core, fate);
     else await set(core, { open: false, askAgain: core.now() + FRESH }); // keep the rest, and ask again after a while
     return "";
   }
-  await set(core, { failures: 0, until: 0, ...(SUSPICIOUS.test(fate) && { askAgain: 0 }) }, async (tables) => {
-    if (!(await tables.get("outbox", row.id!))) return;
-    await tables.remove("outbox", row.id!);
-    await settle(tables, row.entry, TAKEN.test(fate) ? "sent" : fate);
+  await set(core, { failures: 0, until: 0, ...(SUSPICIOUS.test(fate) && { askAgain: 0 }) }, (kept, write) => {
+    const others = without(kept.outbox, row);
+    if (others.length < kept.outbox.length) write({ ...row.paid, fate: TAKEN.test(fate) ? "sent" : fate });
+    kept.outbox = others;
   });
-  drop(core, row);
   return fate;
 }
 

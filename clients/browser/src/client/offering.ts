@@ -12,7 +12,6 @@ import type { Core, Known } from "./core.js";
 import type { Given } from "./options.js";
 import type { Subject } from "./paying.js";
 import type { Terms } from "./terms.js";
-import type { Joined, Kept, Tables } from "./vault.js";
 
 /** An action; what was wrong, if anything; and what a report would be about. Without that there is nothing to report. */
 export type Made = [action: Action, problem: string, subject?: Subject | undefined];
@@ -39,8 +38,6 @@ export interface Offering {
   fetchAhead(core: Core, number: number): Promise<void>;
   /** Of so many that are missing, how many to fetch now. */
   dueOf(core: Core, number: number): number | Promise<number>;
-  /** Take over what other tabs have fetched. */
-  takeOver(core: Core, tables: Tables, row: Joined): Promise<void>;
   /** Fetch what the status says is new. Is the status needed while the task is open? */
   update(core: Core, version: string): Promise<boolean>;
   /** For so many seconds from a decision on its permit or ticket must be valid. */
@@ -50,7 +47,7 @@ export interface Offering {
   /** What a report brings back. */
   naming(answered: Answered): Returned;
   /** What is made private of a reward; nothing, or `BadInput`, where no message can be formed. */
-  messageFor(core: Terms & Known, kept: Kept | undefined, answered: Answered, reward: unknown): Vector | undefined;
+  messageFor(core: Known, answered: Answered, reward: unknown): Vector | undefined;
 }
 
 /** By what actions are. `features.js` and `learners.js` add those that they bring. */

@@ -23,7 +23,7 @@ export const points = byTickets({
   anyAction() {
     throw new Unreachable("no point was offered yet");
   },
-  messageFor({ user, contract }, _kept, { raw }, reward) {
+  messageFor({ user, contract }, { raw }, reward) {
     if (!offersOf(contract).slopes) return user.message([], [], [], unitOf(contract, reward));
     const tried = raw as Vector[];
     const units = rewardsOf(reward, tried.length).map((one) => unitOf(contract, one));

@@ -35,7 +35,6 @@ export function byTickets(choosing: Choosing): Offering {
       await keep(core, nonces, tickets, { open: true, ...known });
     },
     dueOf: (_core, number) => number,
-    takeOver: async () => {},
     update: async () => false,
     validFor: () => 0,
     mechanismsFor: ({ mechanisms }) => mechanisms,
