@@ -1,20 +1,18 @@
 /** Tasks with a model: the device chooses by it, from fields. Part of `features.js`. */
 
 import type { Vector } from "../privacy/domains/index.js";
-import { dimensionOf, type ByModel } from "../protocol/byModel.js";
+import { dimensionOf, permits, type ByModel } from "../protocol/byModel.js";
 import { BadInput, ConfigurationError, must, WireError } from "../protocol/errors.js";
 import { modelFrom, versionOf, type Model } from "../protocol/offers.js";
-import { permits } from "../protocol/permits.js";
 import { features } from "../users/fields.js";
 import { userOf } from "../users/linked.js";
 import { unitOf } from "./answers.js";
 import { newest, set, warn, type Core, type Known } from "./core.js";
-import type { Measured } from "./extensions.js";
 import { good, received } from "./http.js";
 import { askStatus, attempt, over } from "./network.js";
 import { NO_MODEL, type Made, type Offering } from "./offering.js";
 import { reportingOf } from "./paying.js";
-import { commit, keep, left, owned, takeOwn } from "./permits.js";
+import { acquire, left, owned, takeOwn } from "./permits.js";
 import type { Terms } from "./terms.js";
 
 /** Characters that a number of a model may take, on average. */
@@ -23,20 +21,18 @@ const LARGEST_NUMBER = 32;
 const PAUSE = 600;
 
 const offersOf = ({ contract }: Terms) => contract.offers as ByModel;
+const userIn = (core: Terms) => userOf(offersOf(core))(core.mechanism.domain);
 
 export const byModel: Offering = {
   ahead: 2,
   consistent({ offers, domain }) {
     const { fields, actions, candidates } = offers as ByModel;
+    userOf(offers as ByModel);
     return (
       Object.keys(fields).length > 0 &&
       actions.length > 0 !== candidates > 0 &&
       dimensionOf(offers as ByModel) === domain["dimension"]
     );
-  },
-  userFor({ offers }, domain) {
-    const { model, link } = offers as ByModel;
-    return userOf(model, domain, link);
   },
   async decide(core, first, fields, baseline) {
     if (!newest(core.row)) await first(() => attempt(core, () => askStatus(core)));
@@ -46,8 +42,7 @@ export const byModel: Offering = {
   decideNow,
   async fetchAhead(core, number) {
     for (; number > 0; number--) {
-      const [nonces, answer] = await commit(core, "/permits", 1);
-      await keep(core, nonces, received(answer, permits).permits, { nextPermit: 0 });
+      await acquire(core, "/permits", 1, (answer) => [received(answer, permits).permits, { nextPermit: 0 }]);
     }
   },
   async dueOf(core) {
@@ -56,27 +51,14 @@ export const byModel: Offering = {
     }
     return +over(core, core.row.nextPermit, PAUSE);
   },
-  async update(core, version) {
-    if (version && version !== newest(core.row)) await fetchModel(core, version);
-    return true;
-  },
+  update: fetchModel,
   validFor: ({ reward, delay }) => reward.wait + delay,
-  mechanismsFor: (terms, answered) => (measuredBy(terms, answered) ?? terms).mechanisms,
   naming: ({ permit, nonce, version }) => ({ permit, nonce, version }),
-  messageFor(core, answered, reward) {
-    const { raw, gate, version } = answered;
-    const unit = unitOf(core.contract, reward);
-    const measured = measuredBy(core, answered);
-    if (measured) return measured.mechanisms[gate]!.domain.embed(unit);
+  messageFor(core, { raw, version }, reward) {
     const model = modelOf(core, version);
-    return model && core.user.message(model, raw as Vector[], 0, unit);
+    return model && userIn(core).message(model, raw as Vector[], 0, unitOf(core.contract, reward));
   },
 };
-
-/** What the decision with this permit measures; nothing where it teaches. */
-function measuredBy({ measuring }: Terms, permit: { coin: Uint8Array } | undefined): Measured | undefined {
-  return permit && measuring?.(permit.coin);
-}
 
 /**
  * For an apprentice and in a holdout the app's own choice; for bad input, or without a model, any action. In a task with a
@@ -93,14 +75,14 @@ function decideNow(core: Core, fields: unknown, baseline: number | string): Made
   const chance = core.entropy.below(2 ** 53) / 2 ** 53;
   const apprentice = core.row.mode === "apprentice";
   const own = measuring && model && reportingOf(core) === "on" ? takeOwn(core) : undefined;
-  const measured = measuredBy(core, own);
+  const measured = own && measuring!(own.coin);
   const shown = apprentice || measuring ? baselineOf(offers, baseline, context.length) : 0;
   const action =
     apprentice || measured?.baseline
       ? shown
       : bad || !model
         ? Math.floor(chance * context.length)
-        : core.user.act(model, context, chance);
+        : userIn(core).act(model, context, chance);
   if (!model) return [action, bad || NO_MODEL];
   const raw = measured ? [] : keptOf(model, context, action);
   const nothing = apprentice && measured?.baseline === false && "an apprentice shows nothing learned";

@@ -29,11 +29,10 @@ import { newest, set, transact, warn, type Core } from "./core.js";
 import { asking } from "./http.js";
 import { changed, join, share, type Shared } from "./joining.js";
 import { accountOf, limitsOf, type Balance } from "./ledger.js";
-import { catchUp, deliver, dueNow, leave, refill, renew, withdrawAll } from "./network.js";
+import { catchUp, deliver, leave, refill, refresh, withdrawAll } from "./network.js";
 import type { Made } from "./offering.js";
 import type { Choice, Chosen, Given, Options, Sent, Waiting } from "./options.js";
 import { balanceOf, missing, promise, reportingOf, type Reporting, type Subject } from "./paying.js";
-import { left, owned } from "./permits.js";
 import { report } from "./reporting.js";
 import type { Entry, Joined } from "./vault.js";
 
@@ -46,8 +45,6 @@ import type { Entry, Joined } from "./vault.js";
  */
 export class Device extends EventTarget {
   readonly #core: Core;
-  /** Choices that are being written down. */
-  readonly #recording = new Map<string, Promise<Decision>>();
   readonly #listening = new AbortController();
   /** What `start` began last; nothing after `stop`. */
   #running: object | undefined;
@@ -141,9 +138,7 @@ export class Device extends EventTarget {
   #chosen([action, problem, subject]: Made): Choice {
     const id = toText(this.#core.entropy.octets(12));
     const made = { id, action, name: nameOf(this.contract.offers, action), problem };
-    const recorded = this.#record(made, this.#core.now(), subject).finally(() => this.#recording.delete(id));
-    this.#recording.set(id, recorded);
-    return { ...made, recorded };
+    return { ...made, recorded: this.#record(made, this.#core.now(), subject) };
   }
 
   async #record(made: Omit<Decision, "reported">, at: number, subject: Subject | undefined): Promise<Decision> {
@@ -165,10 +160,9 @@ export class Device extends EventTarget {
    *
    * True if this reward will be reported; false if the decision is without a report or not known here, was observed
    * before, or its deadline has passed. What lies outside the declared range is clipped, what is no number becomes the
-   * default.
+   * default. The transaction of a choice has begun when it is returned, so it ends before this one begins.
    */
-  async observe(id: string, reward: unknown): Promise<boolean> {
-    await this.#recording.get(id);
+  observe(id: string, reward: unknown): Promise<boolean> {
     return transact(this.#core, report(this.#core, id, reward), "strict");
   }
 
@@ -183,11 +177,7 @@ export class Device extends EventTarget {
       }
       [acknowledged, refused] = await this.#alone("out", () => deliver(core));
     }
-    await this.#alone("in", async () => {
-      await catchUp(core);
-      await renew(core);
-      await refill(core, await dueNow(core));
-    });
+    await this.#alone("in", () => refresh(core));
     return { acknowledged, refused, waiting: core.row.outbox.length };
   }
 
@@ -253,13 +243,9 @@ export class Device extends EventTarget {
   async #arrive(): Promise<void> {
     const core = this.#core;
     await this.#alone("in", async () => {
-      await catchUp(core);
       if (core.row.changed) await set(core, { askAgain: 0 }); // it may be the old one again
-      await renew(core);
+      await refresh(core);
       if (core.row.changed) throw changed(this.contract.id);
-      if (core.row.nextPermit < 0 && (await missing(core)))
-        await refill(core, 1); // the others come later, at random times
-      else if (owned(core)) await left(core);
     });
     const on = (type: string, heard: (event: Event) => unknown) =>
       globalThis.addEventListener?.(type, heard, { signal: this.#listening.signal, capture: true });

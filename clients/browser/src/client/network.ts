@@ -2,8 +2,8 @@
 
 import { DAY } from "../protocol/contract.js";
 import { problemFrom } from "../protocol/problems.js";
-import { taskStatus, verdicts } from "../protocol/wire.js";
-import { set, transact, warn, type Core } from "./core.js";
+import { taskStatus, verdictFrom } from "../protocol/wire.js";
+import { newest, set, transact, warn, type Core } from "./core.js";
 import { received, type Answer } from "./http.js";
 import { missing } from "./paying.js";
 import type { Joined, Outgoing } from "./vault.js";
@@ -11,8 +11,6 @@ import type { Joined, Outgoing } from "./vault.js";
 /** Verdicts and problems after which there is nothing more to do for a report; a server's own words are not kept. */
 const JUDGED =
   /^(accepted|duplicate|bad-(gate|payload|permit|request)|expired-permit|unknown-version|not-found|wrong-kind|too-large|unsupported-type|task-(paused|expired|done))$/;
-/** Those after which the device looks at the contract and the model again. */
-const SUSPICIOUS = /^(bad-(gate|payload)|unknown-version)$/;
 const TAKEN = /^(accepted|duplicate)$/;
 /** Seconds that an answer is fresh when the server does not say. */
 const FRESH = 60;
@@ -21,37 +19,37 @@ const LONGEST_BACKOFF = 3600;
 const LARGEST_PROBLEM = 2 ** 16;
 
 /** Read what other tabs have changed. */
-export async function catchUp(core: Core): Promise<void> {
-  await transact(core, () => {});
+export function catchUp(core: Core): Promise<void> {
+  return transact(core, () => {});
 }
 
 // --- out -------------------------------------------------------------------------------------------------------------
 
 /**
  * How many reports were acknowledged, and how many refused for good. Each was delayed by itself and leaves by itself, in
- * a request of its own. What was withdrawn meanwhile stays.
+ * a request of its own and in random order. What was withdrawn meanwhile stays.
  */
 export async function deliver(core: Core): Promise<[acknowledged: number, refused: number]> {
   let [acknowledged, refused] = [0, 0];
-  await catchUp(core);
-  for (const due = dueOf(core); due.length;) {
-    const [row] = due.splice(core.entropy.below(due.length), 1) as [Outgoing]; // in random order
-    if (!ready(core) || !core.row.open) break;
-    if (!(await transact(core, ({ outbox }) => outbox.some(({ paid }) => paid.id === row.paid.id)))) continue;
+  for (;;) {
+    await catchUp(core);
+    const due = dueOf(core);
+    const row = due[core.entropy.below(Math.max(due.length, 1))];
+    if (!row) return [acknowledged, refused];
     const fate = await send(core, row, false);
     if (TAKEN.test(fate)) acknowledged++;
     else if (fate) refused++;
   }
-  return [acknowledged, refused];
 }
 
 /** The page is being closed: what is due leaves now, and nothing else. */
 export function leave(core: Core): void {
-  if (ready(core) && core.row.open) for (const row of dueOf(core)) send(core, row, true).catch(warn);
+  for (const row of dueOf(core)) send(core, row, true).catch(warn);
 }
 
+/** What may leave now: nothing while the task is not open, or the server is left alone. */
 function dueOf(core: Core): Outgoing[] {
-  return core.row.outbox.filter((row) => row.due <= core.now());
+  return core.row.outbox.filter((row) => row.due <= core.now() && core.row.open && ready(core));
 }
 
 /** The others. Each report was paid for once, so its entry names it. */
@@ -78,9 +76,11 @@ async function send(core: Core, row: Outgoing, keepalive: boolean): Promise<stri
     else await set(core, { open: false, askAgain: core.now() + FRESH }); // keep the rest, and ask again after a while
     return "";
   }
-  await set(core, { failures: 0, until: 0, ...(SUSPICIOUS.test(fate) && { askAgain: 0 }) }, (kept, write) => {
+  const taken = TAKEN.test(fate);
+  // after a refusal it looks at the contract and the model again
+  await set(core, { failures: 0, until: 0, ...(!taken && { askAgain: 0 }) }, (kept, write) => {
     const others = without(kept.outbox, row);
-    if (others.length < kept.outbox.length) write({ ...row.paid, fate: TAKEN.test(fate) ? "sent" : fate });
+    if (others.length < kept.outbox.length) write({ ...row.paid, fate: taken ? "sent" : fate });
     kept.outbox = others;
   });
   return fate;
@@ -88,20 +88,17 @@ async function send(core: Core, row: Outgoing, keepalive: boolean): Promise<stri
 
 // --- in --------------------------------------------------------------------------------------------------------------
 
-/** The status, where it is old; with it the model. */
-export async function renew(core: Core): Promise<void> {
+/** What is new: the status, where it is old, with it the model, and permits or tickets that are missing. */
+export async function refresh(core: Core): Promise<void> {
+  await catchUp(core);
   if (over(core, core.row.askAgain, DAY)) await attempt(core, () => askStatus(core));
+  const number = await missing(core);
+  await refill(core, number && ((await core.offering.dueOf?.(core)) ?? number));
 }
 
 /** So many permits or tickets, if any. */
 export async function refill(core: Core, number: number): Promise<void> {
   if (number) await attempt(core, () => core.offering.fetchAhead(core, number));
-}
-
-/** How many to fetch now: all tickets that are missing, but one permit, after a random pause. */
-export async function dueNow(core: Core): Promise<number> {
-  const number = await missing(core);
-  return number && core.offering.dueOf(core, number);
 }
 
 /** The status, and with it the model. */
@@ -111,7 +108,9 @@ export async function askStatus(core: Core): Promise<void> {
   if (core.vault && digest !== core.digest) {
     return withdrawAll(core, { changed: true, askAgain: core.now() + FRESH }, "contract-changed");
   }
-  const soon = (await core.offering.update(core, version)) || state !== "open";
+  const { update } = core.offering;
+  if (version && version !== newest(core.row)) await update?.(core, version);
+  const soon = update || state !== "open";
   const askAgain = core.now() + (soon ? secondsIn(answer, "cache-control", /max-age=(\d+)/, FRESH) : DAY);
   return set(core, { mode, open: state === "open", changed: false, askAgain });
 }
@@ -149,23 +148,10 @@ async function failed(core: Core, atLeast: number): Promise<void> {
 function fateOf(answer: Answer | null): string | number {
   if (!answer) return 0;
   const { status, body } = answer;
-  const word =
-    status === 200
-      ? verdictFrom(answer)
-      : 400 <= status && status < 500 && body.length < LARGEST_PROBLEM
-        ? problemFrom(body)
-        : "";
+  let word = "";
+  if (status === 200) word = verdictFrom(body);
+  else if (400 <= status && status < 500 && body.length < LARGEST_PROBLEM) word = problemFrom(body);
   return JUDGED.test(word) ? word : secondsIn(answer, "retry-after", /^(\d+)$/, 0);
-}
-
-/** The verdict on the one report that was sent; empty if it is none. */
-function verdictFrom(answer: Answer): string {
-  try {
-    const [verdict = "", ...more] = received(answer, verdicts).verdicts;
-    return more.length ? "" : verdict;
-  } catch {
-    return "";
-  }
 }
 
 /** Seconds that a header of the answer names, at most a day; else so many. */

@@ -54,8 +54,8 @@ export function promise(core: Core, id: string, at: number, { raw, model, own, n
 
 /** How many permits or tickets to fetch; none while nothing may be reported. */
 export async function missing(core: Core): Promise<number> {
-  await transact(core, () => {});
-  return core.vault && reportingOf(core) === "on" ? Math.max(0, core.wanted - (await left(core))) : 0;
+  const number = core.wanted - (await left(core));
+  return core.vault && reportingOf(core) === "on" ? Math.max(0, number) : 0;
 }
 
 /** For the owner to see. Without storage there will be no reports. */

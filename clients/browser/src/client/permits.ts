@@ -49,14 +49,28 @@ export async function left(core: Core): Promise<number> {
   });
 }
 
-/** New nonces, and the answer to a request with their commitments. */
-export async function commit(core: Core, route: string, number: number): Promise<[Uint8Array[], Answer]> {
+/** Ask this route for so many, and keep what is found in the answer, together with what else changes. */
+export async function acquire(
+  core: Core,
+  route: string,
+  number: number,
+  foundIn: (answer: Answer) => [Pick<Held, "permit" | "expires" | "action">[], Partial<Joined>],
+): Promise<void> {
   const nonces = Array.from({ length: number }, () => core.entropy.octets(NONCE_BYTES));
   const commitments = await Promise.all(nonces.map(commitmentOf));
   const body = commitmentsBody(commitments.map(toText));
   const answer = await core.ask(route, { body, headers: await tokenFor(core, number) });
   if (problemFrom(answer.body) === "task-paused") await set(core, { open: false });
-  return [nonces, answer];
+  const [found, changes] = foundIn(answer);
+  const tab = (await core.vault?.id()) ?? "";
+  const held: Held[] = [];
+  for (const [i, one] of found.slice(0, number).entries()) {
+    must(one.permit.length <= LONGEST, WireError, `a permit of up to ${LONGEST} characters`, one.permit.length);
+    const coin = await coinOf(fromText(one.permit), nonces[i]!);
+    held.push({ ...one, nonce: toText(nonces[i]!), coin, tab });
+  }
+  await set(core, changes, ({ permits }) => permits.push(...held));
+  if (owned(core)) core.own.push(...held);
 }
 
 /** The header of a request that must be admitted. If the app's function fails, nothing is asked for. */
@@ -65,22 +79,4 @@ async function tokenFor({ admission, contract }: Core, number: number): Promise<
   const token = await admission(number);
   fromText(token); // nothing else may become a header
   return { [ADMISSION]: token };
-}
-
-/** Keep what answers these nonces. */
-export async function keep(
-  core: Core,
-  nonces: Uint8Array[],
-  found: Pick<Held, "permit" | "expires" | "action">[],
-  changes: Partial<Joined>,
-): Promise<void> {
-  const tab = (await core.vault?.id()) ?? "";
-  const held: Held[] = [];
-  for (const [i, one] of found.slice(0, nonces.length).entries()) {
-    must(one.permit.length <= LONGEST, WireError, `a permit of up to ${LONGEST} characters`, one.permit.length);
-    const coin = await coinOf(fromText(one.permit), nonces[i]!);
-    held.push({ ...one, nonce: toText(nonces[i]!), coin, tab });
-  }
-  await set(core, changes, ({ permits }) => permits.push(...held));
-  if (owned(core)) core.own.push(...held);
 }

@@ -1,7 +1,7 @@
 /** The draw: in the step that takes the decision away and keeps its report. */
 
 import { privatise } from "../privacy/drawing.js";
-import { documentOf, messageOf } from "./answers.js";
+import { documentOf, messageOf, unitOf } from "./answers.js";
 import type { Core } from "./core.js";
 import type { Step } from "./vault.js";
 
@@ -13,11 +13,15 @@ export function report(core: Core, id: string, reward: unknown): Step<boolean> {
   return (row, write) => {
     const pending = row.decisions.find((one) => one.id === id);
     if (!pending) return false;
-    const { contract, entropy, offering } = core;
+    const { contract, entropy, measuring } = core;
     const deadline = pending.at + contract.reward.wait;
     const inTime = core.now() <= deadline;
-    const message = messageOf({ ...core, row }, pending, inTime ? reward : undefined);
-    const mechanism = offering.mechanismsFor(core, pending)[pending.gate]!;
+    const observed = inTime ? reward : undefined;
+    const measured = measuring?.(pending.coin);
+    const mechanism = (measured ?? core).mechanisms[pending.gate]!;
+    const message = measured
+      ? mechanism.domain.embed(unitOf(contract, observed))
+      : messageOf({ ...core, row }, pending, observed);
     const drawn = new Uint8Array(core.mechanisms[pending.gate]!.reportSize); // also a shorter one is as long as the others
     drawn.set(privatise(mechanism, message, entropy, pending.coin));
     const due = deadline + entropy.below(1000 * contract.delay + 1) / 1000; // whenever the reward came

@@ -26,7 +26,7 @@ export interface Joined {
   recommendation?: Action;
   /** When the status must be asked for again. */
   askAgain: number;
-  /** When the next permit is fetched, if one is missing: -1 before the first, 0 while none is missing. */
+  /** When the next permit is fetched, if one is missing; 0 while none is. The first is fetched at once. */
   nextPermit: number;
   /** How often the server did not answer in a row, and until when it is left alone. */
   failures: number;
@@ -51,7 +51,7 @@ export function newRow(joined: string): Joined {
     optedOut: false,
     changed: false,
     askAgain: 0,
-    nextPermit: -1,
+    nextPermit: 1,
     failures: 0,
     until: 0,
     models: [],
