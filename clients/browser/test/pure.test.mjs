@@ -8,7 +8,7 @@ import { points } from "../build/client/points.js";
 import { domainFrom } from "../build/privacy/domains/index.js";
 import { SYSTEM } from "../build/privacy/entropy.js";
 import { OUTERMOST, UPPER } from "../build/privacy/normalTable.js";
-import { INTERNAL, LARGEST, PARTS } from "../scripts/names.mjs";
+import { INTERNAL, LARGEST, LARGEST_WITH_FEATURES, PARTS } from "../scripts/names.mjs";
 import { measured } from "../scripts/speed.mjs";
 import { readVectors } from "../scripts/vectors.mjs";
 
@@ -89,6 +89,8 @@ test("the device has at most 10,000 bytes gzipped, and the manual says how many,
   const kilobytes = (name) => Math.round(bytes(name) / 100) / 10;
   assert.deepEqual(said(/`sottovoce\.js` is ([\d.]+) kB gzipped, and so is the classic/), [kilobytes("sottovoce")]);
   assert.equal(kilobytes("sottovoce.classic"), kilobytes("sottovoce"));
+  assert.ok(bytes("sottovoce.with-features") <= LARGEST_WITH_FEATURES);
+  assert.deepEqual(said(/`sottovoce\.with-features\.js` \(([\d.]+) kB\)/), [kilobytes("sottovoce.with-features")]);
   for (const part of PARTS)
     assert.deepEqual(said(RegExp(`\\| \`${part}\\.js\` \\| ([\\d.]+) kB \\|`)), [kilobytes(part)]);
 });

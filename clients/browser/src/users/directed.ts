@@ -27,8 +27,7 @@ export function directedUser(domain: Domain, link: Link): LocalUser {
       const [low, high] = rangeOf(link);
       // With a base above 0, what looks better than the best is set right in full.
       const expected = clip(MEANS[link.name]!(base + dot(features, anchor)), low, high + 2 * Math.max(base, 0));
-      const reported =
-        contrast > 0 ? contrasted(context, action, theta, most / ((high - low) / 2)) : features;
+      const reported = contrast > 0 ? contrasted(context, action, theta, most / ((high - low) / 2)) : features;
       return domain.embed(reported, reward - expected, most);
     },
   };
