@@ -117,7 +117,7 @@ function write(name, code) {
 
 for (const folder of ["build", "dist"]) rmSync(folder, { recursive: true, force: true });
 tsc();
-tsc("--emitDeclarationOnly", "--declaration", "--stripInternal", "--outDir", "dist/types");
+tsc("--emitDeclarationOnly", "--declaration", "--outDir", "dist/types");
 let version;
 const device = await bundle("src/index.ts", "sottovoce.js", { plugins: [beside] }, (code) =>
   code.replaceAll(VERSION, (version = versionOf(code))),

@@ -38,8 +38,8 @@ const offers: Reader<ByModel | ByTicket> = (value, at) => {
 };
 
 /** Seconds. */
-const shortly = checked(whole, "less than a year", (seconds) => 0 <= seconds && seconds < 366 * DAY);
-const rewardTerms = { low: real, high: real, default: real, wait: shortly, unit_low: real, unit_high: real };
+const duration = checked(whole, "less than a year", (seconds) => 0 <= seconds && seconds < 366 * DAY);
+const rewardTerms = { low: real, high: real, default: real, wait: duration, unit_low: real, unit_high: real };
 const limit = {
   lifetime: real,
   lifetime_delta: real,
@@ -65,7 +65,7 @@ const contract = {
       terms.default <= terms.high &&
       terms.unit_low < terms.unit_high,
   ),
-  delay: shortly,
+  delay: duration,
   expires: date,
   retention: whole,
   extensions: named(anything),
