@@ -22,18 +22,15 @@ async function doomed({ server, task, point }) {
     for (;;);
   };
   const at = (name) => point === name && die();
-  for (const [method, table, name] of [
-    ["put", "decisions", "while paying"],
-    ["put", "outbox", "while the report is kept"],
-    ["delete", "outbox", "while the answer is kept"],
-  ]) {
-    const honest = IDBObjectStore.prototype[method];
-    IDBObjectStore.prototype[method] = function (...given) {
-      const request = honest.apply(this, given);
-      if (this.name === table) at(name);
-      return request;
-    };
-  }
+  const steps = { promised: "while paying", drawn: "while the report is kept", sent: "while the answer is kept" };
+  let step;
+  const honest = IDBObjectStore.prototype.put;
+  IDBObjectStore.prototype.put = function (row) {
+    const request = honest.call(this, row);
+    if (this.name === "ledger") step = steps[row.fate];
+    else at(step); // the entry is put first, then the record of the task
+    return request;
+  };
   let drawing = false;
   const random = (bound) => Math.floor((crypto.getRandomValues(new Uint32Array(1))[0] / 2 ** 32) * bound);
   const entropy = {

@@ -104,10 +104,10 @@ test("raw data is forgotten as soon as the report is drawn, which is then on the
     page.evaluate(async () => {
       const request = indexedDB.open("sottovoce");
       await new Promise((done) => (request.onsuccess = done));
-      const rows = request.result.transaction("decisions").objectStore("decisions").getAll();
+      const rows = request.result.transaction("tasks").objectStore("tasks").getAll();
       await new Promise((done) => (rows.onsuccess = done));
       request.result.close();
-      return rows.result.map(({ raw }) => raw.flat().length);
+      return rows.result.flatMap(({ decisions }) => decisions).map(({ raw }) => raw.flat().length);
     });
   assert.deepEqual(await kept(), [4]);
   const durable = await page.evaluate(async (id) => {

@@ -27,13 +27,22 @@ async function openClassic({ server, task, options = {} }) {
   globalThis.device = await sottovoce.Device.open(server, task, { now, ...options });
 }
 
-const ENDINGS = [
-  ["/", ".js", open],
-  ["/classic", ".classic.js", openClassic],
+/** In a page with the device that has features in it. */
+async function openWithFeatures({ server, task, options = {} }) {
+  const { Device } = await import("/sottovoce.with-features.js");
+  globalThis.later ??= 0;
+  globalThis.device = await Device.open(server, task, { now: () => Date.now() / 1000 + later, ...options });
+}
+
+/** Where each device is tried, how a task is opened with it, and the parts that it has within. */
+const DEVICES = [
+  ["/", "sottovoce.js", open, []],
+  ["/classic", "sottovoce.classic.js", openClassic, []],
+  ["/", "sottovoce.with-features.js", openWithFeatures, ["features"]],
 ];
 
-for (const [path, ending, opening] of ENDINGS) {
-  test(`a page with nothing but sottovoce${ending} reports to tasks that need no part, or some`, async () => {
+for (const [path, file, opening, within] of DEVICES) {
+  test(`a page with nothing but ${file} reports to tasks that need no part, or some`, async () => {
     const limits = { delta: 1e-5, lifetimeDelta: 1e-3 };
     const noisy = { preset: "paper", privacy: { epsilon: 1.0, delta: 1e-6, lifetime: 20.0, lifetime_delta: 1e-4 } };
     const points = { actions: undefined, dimension: 2, region: { kind: "ball", radius: 1.0 } };
@@ -55,14 +64,14 @@ for (const [path, ending, opening] of ENDINGS) {
       assert.deepEqual([reported, kept, problem], [true, true, ""]);
       assert.equal((await sentAfter(page, 2 * HOUR)).acknowledged, 1);
       assert.equal(await journal(task), 1);
-      const once = parts.map((part) => `/${part}${ending}`);
-      assert.deepEqual(files, [path, `/sottovoce${ending}`, ...once]);
+      const once = parts.filter((part) => !within.includes(part)).map((part) => `/${part}.js`);
+      assert.deepEqual(files, [path, `/${file}`, ...once]);
       await context.close();
     }
   });
 
-  test(`sottovoce${ending} says which file it could not have, and why; then nothing is joined`, async () => {
-    const allowed = ["sottovoce", "features"].map((file) => `${origin}/${file}${ending}`).join(" ");
+  test(`${file} says which file it could not have, and why; then nothing is joined`, async () => {
+    const allowed = [file, "features.js"].map((file) => `${origin}/${file}`).join(" ");
     const policy = `<meta http-equiv=content-security-policy content="script-src ${allowed}">`;
     added[`/strict${path}`] = policy + (added[path] ?? "");
     for (const [where, answer] of [
@@ -72,12 +81,10 @@ for (const [path, ending, opening] of ENDINGS) {
     ]) {
       const { context, requests } = await person();
       const task = await model();
-      if (answer) await context.route(`**/learners${ending}`, answer);
+      if (answer) await context.route("**/learners.js", answer);
       const page = await blank(context, where);
-      const place = `${origin}/learners${ending}`;
-      const why = new RegExp(
-        `ContractRefused.*wanted ./learners${ending} for "gradient", got Failed to fetch.* ${place}`,
-      );
+      const place = `${origin}/learners.js`;
+      const why = new RegExp(`ContractRefused.*wanted ./learners.js for "generalized", got Failed to fetch.* ${place}`);
       await assert.rejects(page.evaluate(opening, { server, task, options: {} }), why);
       assert.deepEqual(
         requests.map(({ path }) => path),
@@ -91,23 +98,20 @@ for (const [path, ending, opening] of ENDINGS) {
     }
   });
 
-  test(`a page that cannot wait imports a part of sottovoce${ending} itself, and may do so twice`, async () => {
+  test(`a page that cannot wait imports a part of ${file} itself, and may do so twice`, async () => {
     const { context } = await person();
     const task = await model();
-    await context.route(`**/learners${ending}`, (route) => route.abort());
     const page = await blank(context, path);
-    const opened = () => page.evaluate(opening, { server, task, options: {} });
-    await assert.rejects(opened(), /ContractRefused/);
-    for (const address of [`/learners${ending}?again`, `/learners${ending}?more`]) {
+    for (const address of ["/features.js", "/learners.js", "/learners.js"]) {
       await page.evaluate((address) => import(address).then(() => {}), address);
-      await opened();
-      await page.evaluate(() => device.prefetch(2));
-      assert((await visit(page, PERSON, 1))[0].reported);
     }
+    for (const part of ["features", "learners"]) await context.route(`**/${part}.js`, (route) => route.abort());
+    await page.evaluate(opening, { server, task, options: {} });
+    assert((await visit(page, PERSON, 1))[0].reported);
     await context.close();
   });
 
-  test(`what was joined waits for a part that sottovoce${ending} cannot have, and goes on with it`, async () => {
+  test(`what was joined waits for a part that ${file} cannot have, and goes on with it`, async () => {
     const { context } = await person();
     const task = await model();
     const first = await blank(context, path);
@@ -115,7 +119,7 @@ for (const [path, ending, opening] of ENDINGS) {
     await visit(first, PERSON, 1);
     await first.close();
     await context.route(`${server}/**`, (route) => route.abort());
-    await context.route(`**/learners${ending}`, (route) => route.abort());
+    await context.route("**/learners.js", (route) => route.abort());
     const without = await blank(context, path);
     await assert.rejects(without.evaluate(opening, { server, task, options: {} }), /wanted .\/learners/);
     await context.unrouteAll();

@@ -4,27 +4,23 @@ import { readFileSync } from "node:fs";
 /** The parts that the device loads where a contract needs them: each imports the device and registers itself there. */
 export const PARTS = ["delta", "features", "holdout", "learners"];
 
-/** Bytes of the device, gzipped, and of each part; docs/browser.md says it. */
+/** Bytes of the device, gzipped, and of each part; with features in it; docs/browser.md says it. */
 export const LARGEST = 10_000;
+export const LARGEST_WITH_FEATURES = 13_000;
 
-/** What a part takes from the device's module, because there must be one of each: names, and the files that have them. */
-export const PUBLIC = "BadInput, BrokenPromise, ConfigurationError, NO_MODEL, Unreachable, WireError";
+/** What a part takes from the device's module, because there must be one of each; and the files that have it. */
 const shared = readFileSync(new URL("../src/shared.ts", import.meta.url), "utf8");
 export const SHARED = shared.match(/(?<=from "\.\/).*(?=")/g);
-export const SHARING = /shared = \[([^\]]*)/
-  .exec(shared)[1]
-  .match(/\w+/g)
-  .map((name, place) => `${place}: ${name}`)
-  .join();
+export const SHARING = /shared = (\[[^\]]*\])/.exec(shared)[1];
 
 /**
  * Names of our own that get short ones: what only code of ours reads, in memory. Not here: what is on the wire, in the
  * database, in docs/browser.md or in the language.
  */
 export const INTERNAL = `
-  account act actionFrom affords after ahead anyAction alone arrive ask budget coinSize consistent decide decideNow deltaOf draw dueOf embed
-  enter epsilonOf fetchAhead kept last lastOffer late leave living measured measuring mechanisms mechanismsFor messageFor naming nothing offering
-  outgoing own recommendationFrom remove reportSize row tabs takeOver tell terms transact update user userFor validFor vault verify wanted
+  account act actionFrom affords ahead anyAction alone arrive ask budget coinSize consistent decide decideNow deltaOf draw dueOf embed entry
+  epsilonOf fetchAhead kept lastOffer leave living measured measuring mechanisms messageFor naming nothing offering
+  own recommendationFrom reportSize row tell terms transact update validFor vault verify wanted
 `.match(/\w+/g);
 
 /**

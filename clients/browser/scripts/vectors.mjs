@@ -25,10 +25,9 @@ import { modelFrom, versionOf } from "../build/protocol/offers.js";
 import { coinOf, commitmentOf } from "../build/protocol/permits.js";
 import { named, read, real } from "../build/protocol/strict.js";
 import { commitmentsBody } from "../build/protocol/wire.js";
-import { scalarUser } from "../build/users/byTicket.js";
 import { features } from "../build/users/fields.js";
 import { userOf } from "../build/users/linked.js";
-import { slopeUser } from "../build/users/slope.js";
+import { slopeMessage } from "../build/users/slope.js";
 
 export const FOLDER = new URL("../../../tests/golden/", import.meta.url);
 export const SIDES = ["python", "typescript"];
@@ -58,8 +57,11 @@ const accepted = ({ contract, task, limits, epsilon }) => {
   return accept(bytesOf(contract), task, limitsOf({ ...rest, lifetimeDelta }), epsilon ?? undefined);
 };
 
-/** The users of tasks with tickets. */
-const BY_TICKET = { scalar: scalarUser, slope: slopeUser };
+/** What is reported in tasks with tickets. */
+const BY_TICKET = {
+  scalar: (domain, _points, reward) => domain.embed(reward),
+  slope: slopeMessage,
+};
 
 const ANSWERS = {
   mechanisms(given) {
@@ -74,14 +76,14 @@ const ANSWERS = {
   },
   async choices({ kind, body, dimension, context, chance }) {
     const model = modelFrom(bytesOf(body), kind, dimension);
-    const user = userOf(kind, null, kind === "linear" ? null : {});
+    const user = userOf({ model: kind, link: kind === "linear" ? null : {} })(null);
     const action = user.act(model, context, chance);
     return { version: await versionOf(bytesOf(body)), action, kept: keptOf(model, context, action) };
   },
   messages({ user, domain, link: declared, model, context, action, reward }) {
     const [found, of] = [domainFrom(domain), declared && link(declared, "link")];
-    const local = BY_TICKET[user]?.(found) ?? userOf(user, found, of);
-    return { message: local.message(model, context, action, reward) };
+    const message = BY_TICKET[user]?.(found, action, reward);
+    return { message: message ?? userOf({ model: user, link: of })(found).message(model, context, action, reward) };
   },
   async contracts(given) {
     const { digest, gate, mechanisms } = await accepted(given);
@@ -90,12 +92,11 @@ const ANSWERS = {
   async reports(given) {
     const terms = await accepted(given);
     const { mechanism, gate } = terms;
-    const bodies = new Map();
-    for (const body of given.models.map(bytesOf)) bodies.set(await versionOf(body), body);
-    const { permit, nonce, version } = given.pending;
-    const body = bodies.get(version);
+    const bodies = given.models.map(bytesOf);
+    const models = await Promise.all(bodies.map(async (body) => ({ version: await versionOf(body), body })));
+    const { permit, nonce } = given.pending;
     const pending = { ...given.pending, gate, coin: await coinOf(fromText(permit), fromText(nonce)) };
-    const message = messageOf(terms, body && { version, body }, pending, given.reward);
+    const message = messageOf({ ...terms, row: { models } }, pending, given.reward);
     const entropy = written(given.random);
     const drawn = privatise(mechanism, message, entropy, pending.coin);
     const report = JSON.stringify(documentOf(terms, pending, drawn));
@@ -108,8 +109,8 @@ const ANSWERS = {
   },
   ledger({ mechanism, limits, limit, entries, now }) {
     const { lifetime_delta: lifetimeDelta, ...rest } = limits;
-    const account = accountOf(limitsOf({ ...rest, lifetimeDelta }), limit);
-    for (const entry of entries) account.enter(...entry);
+    const rows = entries.map(([cost, hour, own]) => ({ cost, hour, joined: own ? "this" : "another" }));
+    const account = accountOf(limitsOf({ ...rest, lifetimeDelta }), limit, rows, "this");
     const one = mechanismOf(mechanism);
     const { spent, windowSpent, spentByAll, reportsLeft } = account.balance(one, now);
     const affords = account.affords(one, now);

@@ -26,5 +26,5 @@ Object.assign(MEANS, {
   poisson: Math.exp,
   identity: (z: number) => z,
 });
-Object.assign(DOMAINS, { direction: [direction, { dimension: whole, share: maybe(real, 0.2) }] });
 Object.assign(MECHANISMS, { sphere });
+Object.assign(DOMAINS, { direction: [direction, { dimension: whole, share: maybe(real, 0.2) }] });

@@ -22,6 +22,3 @@ export {
   Unreachable,
   WireError,
 } from "./protocol/errors.js";
-
-/** What the parts need of the device; no app does. @internal */
-export { shared } from "./shared.js";

@@ -178,6 +178,20 @@ test("a part of another build is refused, because it would call the device by wr
   );
 });
 
+test("the device with features in it needs no file for them, and loads the other parts", async () => {
+  const dist = mkdtempSync(join(folder, "with-features-"));
+  for (const file of ["sottovoce.with-features.js", "holdout.js", "learners.js", "delta.js"]) {
+    cpSync(path(`../dist/${file}`), join(dist, file));
+  }
+  const { Device } = await import(pathToFileURL(join(dist, "sottovoce.with-features.js")));
+  for (const contract of Object.values(NEEDS).flat()) {
+    const fetch = async () => new Response(JSON.stringify(contract)); // whatever is asked
+    const device = await Device.open("https://learn.example", contract.id, { fetch, limits: LIMITS, now: () => 0 });
+    assert.equal(device.contract.id, contract.id);
+    device.close();
+  }
+});
+
 test("delta.js grants nothing: the owner's limits decide about a delta", async () => {
   const { accepted } = await device();
   await assert.rejects(
@@ -188,14 +202,11 @@ test("delta.js grants nothing: the owner's limits decide about a delta", async (
 });
 
 test("a device loads four files and has no other way to load code", () => {
-  for (const [file, ending] of [
-    ["sottovoce.js", ".js"],
-    ["sottovoce.classic.js", ".classic.js"],
-  ]) {
+  for (const file of ["sottovoce.js", "sottovoce.classic.js", "sottovoce.with-features.js"]) {
     const code = readFileSync(path(`../dist/${file}`), "utf8");
     const loaded = code.match(/\bimport\b.{0,40}?\)/g);
-    assert.deepEqual(loaded.sort(), PARTS.map((part) => `import("./${part}${ending}")`).sort());
-    for (const part of PARTS) assert.ok(existsSync(path(`../dist/${part}${ending}`)));
+    assert.deepEqual(loaded.sort(), PARTS.map((part) => `import("./${part}.js")`).sort());
+    for (const part of PARTS) assert.ok(existsSync(path(`../dist/${part}.js`)));
     assert.doesNotMatch(code, /\beval\b|\bFunction\(|importScripts|createElement/);
   }
 });

@@ -8,7 +8,7 @@ import { points } from "../build/client/points.js";
 import { domainFrom } from "../build/privacy/domains/index.js";
 import { SYSTEM } from "../build/privacy/entropy.js";
 import { OUTERMOST, UPPER } from "../build/privacy/normalTable.js";
-import { INTERNAL, LARGEST, PARTS } from "../scripts/names.mjs";
+import { INTERNAL, LARGEST, LARGEST_WITH_FEATURES, PARTS } from "../scripts/names.mjs";
 import { measured } from "../scripts/speed.mjs";
 import { readVectors } from "../scripts/vectors.mjs";
 
@@ -27,7 +27,7 @@ test("rewards of points: one for each that was tried, or the default for all", (
   const message = (slopes, raw, given) => {
     const contract = { offers: { actions: [], dimension: 1, slopes }, reward };
     const domain = domainFrom({ kind: "interval", low: -1, high: 1 });
-    return points.messageFor({ contract, user: points.userFor(contract, domain) }, undefined, { raw }, given)[0];
+    return points.messageFor({ contract, mechanism: { domain } }, { raw }, given)[0];
   };
   const tried = [[0.5], [-0.5]]; // so the slope is the difference of the rewards
   for (const [given, slope] of [
@@ -89,32 +89,16 @@ test("the device has at most 10,000 bytes gzipped, and the manual says how many,
   const kilobytes = (name) => Math.round(bytes(name) / 100) / 10;
   assert.deepEqual(said(/`sottovoce\.js` is ([\d.]+) kB gzipped, and so is the classic/), [kilobytes("sottovoce")]);
   assert.equal(kilobytes("sottovoce.classic"), kilobytes("sottovoce"));
+  assert.ok(bytes("sottovoce.with-features") <= LARGEST_WITH_FEATURES);
+  assert.deepEqual(said(/`sottovoce\.with-features\.js` \(([\d.]+) kB\)/), [kilobytes("sottovoce.with-features")]);
   for (const part of PARTS)
     assert.deepEqual(said(RegExp(`\\| \`${part}\\.js\` \\| ([\\d.]+) kB \\|`)), [kilobytes(part)]);
 });
 
-/** The names of the mechanisms that a module has: it is in what it shares with its parts. */
-const mechanismsOf = (device) =>
-  Object.keys(
-    Object.values(device)
-      .find(Array.isArray)
-      .find((one) => "levels" in one),
-  );
-
-test("parts add their mechanisms to the device's module", async () => {
-  const device = await import("../dist/sottovoce.js");
-  assert.deepEqual(mechanismsOf(device), ["levels"]);
-  await import("../dist/delta.js");
-  await import("../dist/features.js");
-  assert.deepEqual(mechanismsOf(device), ["levels", "gaussian", "laplace", "sphere"]);
-});
-
-test("the classic scripts define one global name, and the parts add what they bring to the first", () => {
+test("the classic script defines one global name", () => {
   const page = vm.createContext({ crypto, TextDecoder, TextEncoder, btoa, atob, EventTarget, Event });
   const before = new Set(Object.keys(page));
   vm.runInContext(text("../dist/sottovoce.classic.js"), page);
-  for (const part of PARTS) vm.runInContext(text(`../dist/${part}.classic.js`), page);
-  assert.deepEqual(mechanismsOf(page.sottovoce), ["levels", "gaussian", "laplace", "sphere"]);
   assert.deepEqual(
     Object.keys(page).filter((name) => !before.has(name)),
     ["sottovoce"],
@@ -130,9 +114,18 @@ const NEEDS = {
 };
 const { given: plain } = readVectors("contracts", "python").find(({ what }) => what === "headline as it is");
 
-/** How a page with these classic scripts joins the task of this contract; nothing is stored. */
-async function joined(contract, parts = []) {
-  const page = {
+/** How an app joins the task of this contract; nothing is stored. */
+async function joined({ Device }, contract) {
+  const served = async (url) =>
+    new Response(url.endsWith("/contract") ? JSON.stringify(contract) : "", { status: 200 });
+  const now = () => 0;
+  const device = await Device.open("https://learn.example", plain.task, { fetch: served, now });
+  return device.contract.id;
+}
+
+/** The device of a page that has the classic script and nothing beside it. */
+function alone() {
+  const own = {
     crypto,
     TextDecoder,
     TextEncoder,
@@ -144,25 +137,21 @@ async function joined(contract, parts = []) {
     AbortSignal,
     console,
   };
-  vm.createContext(page);
-  for (const file of ["sottovoce", ...parts]) vm.runInContext(text(`../dist/${file}.classic.js`), page);
-  const served = async (url) =>
-    new Response(url.endsWith("/contract") ? JSON.stringify(contract) : "", { status: 200 });
-  const now = () => 0;
-  const device = await page.sottovoce.Device.open("https://learn.example", plain.task, { fetch: served, now });
-  return device.contract.id;
+  const page = vm.createContext(own);
+  vm.runInContext(text("../dist/sottovoce.classic.js"), page);
+  return page.sottovoce;
 }
 
 test("a page joins a task of the usual kind without any part", async () => {
-  assert.equal(await joined(JSON.parse(plain.contract)), plain.task);
+  assert.equal(await joined(alone(), JSON.parse(plain.contract)), plain.task);
 });
 
 for (const [part, changed] of Object.entries(NEEDS)) {
-  test(`what only ${part}.classic.js brings is refused where it cannot be loaded, and the error names the file`, async () => {
+  test(`what only ${part}.js brings is refused where it cannot be loaded, and the error names the file`, async () => {
     const contract = changed(JSON.parse(plain.contract));
-    const refused = (error) => error.name === "ContractRefused" && error.message.includes(`${part}.classic.js`);
-    await assert.rejects(joined(contract), refused);
-    await assert.rejects(joined(contract, [part]), (error) => !error.message.includes(`${part}.classic.js`));
+    const refused = (error) => error.name === "ContractRefused" && error.message.includes(`${part}.js`);
+    await assert.rejects(joined(alone(), contract), refused);
+    await assert.rejects(joined(await import("../dist/sottovoce.js"), contract), (error) => !refused(error));
   });
 }
 

@@ -13,7 +13,6 @@ import type { Report } from "../protocol/wire.js";
 import type { Action } from "../users/index.js";
 import type { Known } from "./core.js";
 import type { Terms } from "./terms.js";
-import type { Kept } from "./vault.js";
 
 /** What to show, and under which id to tell how it went. */
 export interface Decision {
@@ -48,11 +47,11 @@ export function nameOf({ actions }: { actions: string[] }, action: Action): stri
     : "";
 }
 
-/** What is made private. `kept` is the model that was chosen by, unless it was thrown away meanwhile. */
-export function messageOf(core: Terms & Known, kept: Kept | undefined, answered: Answered, reward: unknown): Vector {
+/** What is made private. */
+export function messageOf(core: Known, answered: Answered, reward: unknown): Vector {
   const zeros = Array<number>(core.mechanism.domain.size).fill(0);
   try {
-    return core.offering.messageFor(core, kept, answered, reward) ?? zeros;
+    return core.offering.messageFor(core, answered, reward) ?? zeros;
   } catch (error) {
     if (error instanceof BadInput) return zeros;
     throw error;

@@ -3,7 +3,6 @@
 import type { ByTicket } from "../protocol/contract.js";
 import { must, WireError } from "../protocol/errors.js";
 import { read, whole } from "../protocol/strict.js";
-import { scalarUser } from "../users/byTicket.js";
 import { unitOf } from "./answers.js";
 import type { Core } from "./core.js";
 import { byTickets } from "./tickets.js";
@@ -13,14 +12,13 @@ export const arms = byTickets({
     const { actions, slopes } = offers as ByTicket;
     return actions.length > 0 && !slopes;
   },
-  userFor: (_contract, domain) => scalarUser(domain),
   actionFrom: armFrom,
   /** An arm, or the numbers of several. */
   recommendationFrom(core, sent) {
     return Array.isArray(sent) ? read([(one) => armFrom(core, one)], sent, "") : armFrom(core, sent);
   },
   anyAction: ({ entropy, contract }) => entropy.below(contract.offers.actions.length),
-  messageFor: ({ user, contract }, _kept, _answered, reward) => user.message([], [], [], unitOf(contract, reward)),
+  messageFor: ({ mechanism, contract }, _answered, reward) => mechanism.domain.embed(unitOf(contract, reward)),
 });
 
 function armFrom({ contract }: Core, sent: unknown): number {

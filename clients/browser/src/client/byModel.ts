@@ -1,22 +1,19 @@
 /** Tasks with a model: the device chooses by it, from fields. Part of `features.js`. */
 
 import type { Vector } from "../privacy/domains/index.js";
-import { dimensionOf, type ByModel } from "../protocol/byModel.js";
+import { dimensionOf, permits, type ByModel } from "../protocol/byModel.js";
 import { BadInput, ConfigurationError, must, WireError } from "../protocol/errors.js";
 import { modelFrom, versionOf, type Model } from "../protocol/offers.js";
-import { permits } from "../protocol/permits.js";
 import { features } from "../users/fields.js";
 import { userOf } from "../users/linked.js";
 import { unitOf } from "./answers.js";
-import { set, warn, type Core, type Known } from "./core.js";
-import type { Measured } from "./extensions.js";
+import { newest, set, warn, type Core, type Known } from "./core.js";
 import { good, received } from "./http.js";
 import { askStatus, attempt, over } from "./network.js";
 import { NO_MODEL, type Made, type Offering } from "./offering.js";
 import { reportingOf } from "./paying.js";
-import { commit, keep, left, owned, takeOwn } from "./permits.js";
+import { acquire, left, owned, takeOwn } from "./permits.js";
 import type { Terms } from "./terms.js";
-import type { Kept } from "./vault.js";
 
 /** Characters that a number of a model may take, on average. */
 const LARGEST_NUMBER = 32;
@@ -24,31 +21,28 @@ const LARGEST_NUMBER = 32;
 const PAUSE = 600;
 
 const offersOf = ({ contract }: Terms) => contract.offers as ByModel;
+const userIn = (core: Terms) => userOf(offersOf(core))(core.mechanism.domain);
 
 export const byModel: Offering = {
   ahead: 2,
   consistent({ offers, domain }) {
     const { fields, actions, candidates } = offers as ByModel;
+    userOf(offers as ByModel);
     return (
       Object.keys(fields).length > 0 &&
       actions.length > 0 !== candidates > 0 &&
       dimensionOf(offers as ByModel) === domain["dimension"]
     );
   },
-  userFor({ offers }, domain) {
-    const { model, link } = offers as ByModel;
-    return userOf(model, domain, link);
-  },
   async decide(core, first, fields, baseline) {
-    if (!core.model) await first(() => attempt(core, () => askStatus(core)));
+    if (!newest(core.row)) await first(() => attempt(core, () => askStatus(core)));
     if (owned(core) && !core.own.length) await first(() => left(core));
     return decideNow(core, fields, baseline);
   },
   decideNow,
   async fetchAhead(core, number) {
     for (; number > 0; number--) {
-      const [nonces, answer] = await commit(core, "/permits", 1);
-      await keep(core, nonces, received(answer, permits).permits, { nextPermit: 0 });
+      await acquire(core, "/permits", 1, (answer) => [received(answer, permits).permits, { nextPermit: 0 }]);
     }
   },
   async dueOf(core) {
@@ -57,37 +51,23 @@ export const byModel: Offering = {
     }
     return +over(core, core.row.nextPermit, PAUSE);
   },
-  async takeOver(core, tables, row) {
-    const kept = row.newest !== core.kept?.version && (await tables.get("models", [row.joined, row.newest]));
-    if (kept) know(core, kept);
-  },
-  async update(core, version) {
-    if (version && version !== core.kept?.version) await fetchModel(core, version);
-    return true;
-  },
+  update: fetchModel,
   validFor: ({ reward, delay }) => reward.wait + delay,
-  mechanismsFor: (terms, answered) => (measuredBy(terms, answered) ?? terms).mechanisms,
   naming: ({ permit, nonce, version }) => ({ permit, nonce, version }),
-  messageFor(core, kept, answered, reward) {
-    const { raw, gate } = answered;
-    const unit = unitOf(core.contract, reward);
-    const measured = measuredBy(core, answered);
-    if (measured) return measured.mechanisms[gate]!.domain.embed(unit);
-    return kept && core.user.message(modelOf(core, kept), raw as Vector[], 0, unit);
+  messageFor(core, { raw, version }, reward) {
+    const model = modelOf(core, version);
+    return model && userIn(core).message(model, raw as Vector[], 0, unitOf(core.contract, reward));
   },
 };
-
-/** What the decision with this permit measures; nothing where it teaches. */
-function measuredBy({ measuring }: Terms, permit: { coin: Uint8Array } | undefined): Measured | undefined {
-  return permit && measuring?.(permit.coin);
-}
 
 /**
  * For an apprentice and in a holdout the app's own choice; for bad input, or without a model, any action. In a task with a
  * holdout the permit is taken first: it says what the report will be for.
  */
 function decideNow(core: Core, fields: unknown, baseline: number | string): Made {
-  const { model, measuring } = core;
+  const { measuring } = core;
+  const kept = core.row.models.at(-1);
+  const model = kept && modelOf(core, kept.version);
   const offers = offersOf(core);
   const [context, bad] = contextOf(offers, fields);
   if (bad && core.strict) throw new BadInput(bad);
@@ -95,18 +75,18 @@ function decideNow(core: Core, fields: unknown, baseline: number | string): Made
   const chance = core.entropy.below(2 ** 53) / 2 ** 53;
   const apprentice = core.row.mode === "apprentice";
   const own = measuring && model && reportingOf(core) === "on" ? takeOwn(core) : undefined;
-  const measured = measuredBy(core, own);
+  const measured = own && measuring!(own.coin);
   const shown = apprentice || measuring ? baselineOf(offers, baseline, context.length) : 0;
   const action =
     apprentice || measured?.baseline
       ? shown
       : bad || !model
         ? Math.floor(chance * context.length)
-        : core.user.act(model, context, chance);
+        : userIn(core).act(model, context, chance);
   if (!model) return [action, bad || NO_MODEL];
   const raw = measured ? [] : keptOf(model, context, action);
   const nothing = apprentice && measured?.baseline === false && "an apprentice shows nothing learned";
-  return [action, bad, { model: core.kept!, raw, own, nothing }];
+  return [action, bad, { model: kept, raw, own, nothing }];
 }
 
 /** Features, one row per action; for bad input rows of zeros, which say nothing, and what was wrong. */
@@ -137,27 +117,23 @@ function baselineOf(offers: ByModel, baseline: number | string, number: number):
 
 async function fetchModel(core: Core, told: string): Promise<void> {
   const body = good(await core.ask("/model"));
-  const { joined } = core.row;
   const version = core.vault ? await versionOf(body) : told; // where nothing is reported the server's word is enough
-  const kept = { joined, version, body };
-  know(core, kept);
-  await set(core, { newest: version }, async (tables) => {
-    const needed = (await tables.of("decisions")).map((decision) => decision.version);
-    for (const { version } of await tables.of("models")) {
-      if (!needed.includes(version)) await tables.remove("models", [joined, version]);
-    }
-    await tables.put("models", kept);
+  read(core, body);
+  await set(core, {}, (row) => {
+    const needed = row.decisions.map((decision) => decision.version);
+    row.models = row.models.filter((one) => one.version !== version && needed.includes(one.version));
+    row.models.push({ version, body });
   });
 }
 
-function know(core: Core, kept: Kept): void {
-  core.model = modelOf(core, kept);
-  core.kept = kept;
+/** The model of this version, unless it was thrown away. */
+function modelOf(core: Known, version: string): Model | undefined {
+  const kept = core.row.models.find((one) => one.version === version);
+  if (kept && version !== core.version) Object.assign(core, { model: read(core, kept.body), version });
+  return kept && core.model;
 }
 
-/** The model that these bytes are. */
-function modelOf(core: Terms & Known, { version, body }: Kept): Model {
-  if (core.model && version === core.kept?.version) return core.model;
+function read(core: Terms, body: Uint8Array): Model {
   const offers = offersOf(core);
   const dimension = dimensionOf(offers);
   const most = LARGEST_NUMBER * (dimension + 3) ** 2;

@@ -7,18 +7,20 @@ import type { Ask } from "./http.js";
 import type { Shared } from "./joining.js";
 import type { Account } from "./ledger.js";
 import type { Terms } from "./terms.js";
-import type { Held, Joined, Kept, Outgoing, Tables } from "./vault.js";
+import type { Held, Joined, Step } from "./vault.js";
 
 /** Asks the app for an admission token for so many tickets or permits. */
 export type Admission = (number: number) => string | Promise<string>;
 
-/** The newest model that this tab has read, and its bytes. */
-export interface Known {
+/** What a message is formed by. */
+export interface Known extends Terms {
+  row: Pick<Joined, "models">;
+  /** The model that was read last, and its version. */
   model?: Model;
-  kept?: Kept;
+  version?: string;
 }
 
-export interface Core extends Terms, Known {
+export interface Core extends Known {
   readonly account: Account;
   readonly ask: Ask;
   readonly entropy: Entropy;
@@ -32,39 +34,36 @@ export interface Core extends Terms, Known {
   /** Called with what was known before. */
   readonly changed: (before: Joined) => void;
   row: Joined;
-  /** A copy of the outbox, for when the page is closed and there is no time to read it. */
-  outgoing: Outgoing[];
   /** Tickets of this tab; in a task with a holdout, permits of this tab. */
   own: Held[];
   /** The action of the last one. */
   lastOffer?: Action;
   /** How many permits or tickets to keep ready. */
   wanted: number;
-  /** The last entry of the ledger that was read. */
-  last: number;
 }
 
-/** Change what is known, for all tabs; in the same transaction do what belongs to it, and have it on the disk. */
-export async function set(
-  core: Core,
-  changes: Partial<Joined>,
-  also?: (tables: Tables) => Promise<unknown>,
-): Promise<void> {
-  const { vault, row } = core;
-  const changed = await vault?.transact(async (tables) => {
-    await also?.(tables);
-    const found = { ...(await tables.get("tasks", row.joined))!, ...changes };
-    await tables.put("tasks", found);
-    return found;
-  }, also && "strict");
-  see(core, changed ?? { ...row, ...changes });
-  vault?.tell();
+/** The version of the newest model; empty before the first. */
+export function newest({ models }: Pick<Joined, "models">): string {
+  return models.at(-1)?.version ?? "";
 }
 
-export function see(core: Core, row: Joined): void {
+/** Take a step. Without storage it is taken in memory, where nothing is ever paid. */
+export async function transact<T>(core: Core, step: Step<T>, durability?: "strict"): Promise<T> {
+  const { vault } = core;
+  let row = { ...core.row };
+  const found = vault
+    ? await vault.transact((kept, write) => step((row = kept), write), durability)
+    : step(row, () => {});
   const before = core.row;
   core.row = row;
   core.changed(before);
+  return found;
+}
+
+/** Change what is known, for all tabs; in the same transaction do what belongs to it, and have it on the disk. */
+export async function set(core: Core, changes: Partial<Joined>, also?: Step<void>): Promise<void> {
+  await transact(core, (row, write) => void (also?.(row, write), Object.assign(row, changes)), also && "strict");
+  core.vault?.tell();
 }
 
 /** For developers; nothing depends on it. */

@@ -25,15 +25,14 @@ import { toText } from "../protocol/codec.js";
 import { NAME, type Contract } from "../protocol/contract.js";
 import { ConfigurationError, must } from "../protocol/errors.js";
 import { nameOf, type Decision } from "./answers.js";
-import { set, warn, type Core } from "./core.js";
+import { newest, set, transact, warn, type Core } from "./core.js";
 import { asking } from "./http.js";
 import { changed, join, share, type Shared } from "./joining.js";
 import { accountOf, limitsOf, type Balance } from "./ledger.js";
-import { catchUp, deliver, dueNow, leave, refill, renew, withdrawAll } from "./network.js";
+import { catchUp, deliver, leave, refill, refresh, withdrawAll } from "./network.js";
 import type { Made } from "./offering.js";
 import type { Choice, Chosen, Given, Options, Sent, Waiting } from "./options.js";
 import { balanceOf, missing, promise, reportingOf, type Reporting, type Subject } from "./paying.js";
-import { left, owned } from "./permits.js";
 import { report } from "./reporting.js";
 import type { Entry, Joined } from "./vault.js";
 
@@ -46,8 +45,6 @@ import type { Entry, Joined } from "./vault.js";
  */
 export class Device extends EventTarget {
   readonly #core: Core;
-  /** Choices that are being written down. */
-  readonly #recording = new Map<string, Promise<Decision>>();
   readonly #listening = new AbortController();
   /** What `start` began last; nothing after `stop`. */
   #running: object | undefined;
@@ -56,7 +53,7 @@ export class Device extends EventTarget {
     super();
     const news = (before: Joined) => {
       if (stateOf(before) !== stateOf(this.#core.row)) this.dispatchEvent(new Event("state"));
-      if (before.newest !== this.#core.row.newest) this.dispatchEvent(new Event("model"));
+      if (newest(before) !== newest(this.#core.row)) this.dispatchEvent(new Event("model"));
     };
     this.#core = { ...core, changed: news };
   }
@@ -83,10 +80,10 @@ export class Device extends EventTarget {
         if (!admission && "admission" in terms.contract.extensions) {
           throw new ConfigurationError(`task "${task}" needs the option admission`);
         }
-        const account = accountOf(limits, terms.contract.limit);
+        const account = accountOf(limits, terms.contract.limit, vault?.entries ?? [], joined);
         const wanted = terms.offering.ahead;
         const given = { ...terms, account, ask, entropy, admission, strict, now, vault, row, wanted };
-        const one = new Device({ ...given, outgoing: [], own: [], last: 0 });
+        const one = new Device({ ...given, own: [] });
         await one.#arrive();
         return (device = one);
       } catch (error) {
@@ -141,18 +138,14 @@ export class Device extends EventTarget {
   #chosen([action, problem, subject]: Made): Choice {
     const id = toText(this.#core.entropy.octets(12));
     const made = { id, action, name: nameOf(this.contract.offers, action), problem };
-    const recorded = this.#record(made, this.#core.now(), subject).finally(() => this.#recording.delete(id));
-    this.#recording.set(id, recorded);
-    return { ...made, recorded };
+    return { ...made, recorded: this.#record(made, this.#core.now(), subject) };
   }
 
   async #record(made: Omit<Decision, "reported">, at: number, subject: Subject | undefined): Promise<Decision> {
-    const { vault } = this.#core;
-    let reason = vault ? "" : "no storage or no Web Locks (they need https)";
+    const core = this.#core;
+    let reason = core.vault ? "" : "no storage or no Web Locks (they need https)";
     try {
-      const tab = await vault?.id();
-      if (vault && subject)
-        reason = await vault.transact((tables) => promise(this.#core, tables, made.id, at, tab!, subject));
+      if (subject && !reason) reason = await transact(core, promise(core, made.id, at, subject));
     } catch (error) {
       reason = `${error}`;
     }
@@ -167,13 +160,10 @@ export class Device extends EventTarget {
    *
    * True if this reward will be reported; false if the decision is without a report or not known here, was observed
    * before, or its deadline has passed. What lies outside the declared range is clipped, what is no number becomes the
-   * default.
+   * default. The transaction of a choice has begun when it is returned, so it ends before this one begins.
    */
-  async observe(id: string, reward: unknown): Promise<boolean> {
-    await this.#recording.get(id);
-    const drawn = await this.#core.vault?.transact((tables) => report(this.#core, tables, id, reward), "strict");
-    if (drawn) this.#core.outgoing.push(drawn.row);
-    return !!drawn && !drawn.late;
+  observe(id: string, reward: unknown): Promise<boolean> {
+    return transact(this.#core, report(this.#core, id, reward), "strict");
   }
 
   /** Report the default for overdue decisions, send what is due, look for a newer model. Never raises for the net. */
@@ -182,34 +172,32 @@ export class Device extends EventTarget {
     let [acknowledged, refused] = [0, 0];
     if (core.vault) {
       const before = core.now() - this.contract.reward.wait;
-      for (const { id, at } of await core.vault.transact((tables) => tables.of("decisions"))) {
+      for (const { id, at } of await transact(core, ({ decisions }) => decisions)) {
         if (at < before) await this.observe(id, undefined).catch(warn);
       }
       [acknowledged, refused] = await this.#alone("out", () => deliver(core));
     }
-    await this.#alone("in", async () => {
-      await catchUp(core);
-      await renew(core);
-      await refill(core, await dueNow(core));
-    });
-    return { acknowledged, refused, waiting: core.outgoing.length };
+    await this.#alone("in", () => refresh(core));
+    return { acknowledged, refused, waiting: core.row.outbox.length };
   }
 
   // --- the owner -----------------------------------------------------------------------------------------------------
 
   /** Exactly what will leave this device, what it cost and when it is due. */
   async outbox(): Promise<Waiting[]> {
-    const rows = (await this.#core.vault?.transact((tables) => tables.of("outbox"))) ?? [];
-    const paid = await this.ledger(); // after the rows: what is in the outbox was paid before
-    return rows.map(({ report, entry, due }) => {
-      const { epsilon, delta } = paid.find(({ id }) => id === entry)!;
-      return { report: JSON.parse(report), epsilon, delta, due };
-    });
+    const outbox = await transact(this.#core, ({ outbox }) => outbox);
+    return outbox.map(({ report, paid: { epsilon, delta }, due }) => ({
+      report: JSON.parse(report),
+      epsilon,
+      delta,
+      due,
+    }));
   }
 
   /** Every report that was paid for, and what became of it. */
   async ledger(): Promise<Entry[]> {
-    return (await this.#core.vault?.transact((tables) => tables.of("ledger"))) ?? [];
+    const { vault, row } = this.#core;
+    return ((await vault?.ledger()) ?? []).filter(({ joined }) => joined === row.joined);
   }
 
   /** What was spent and what is left. */
@@ -255,13 +243,9 @@ export class Device extends EventTarget {
   async #arrive(): Promise<void> {
     const core = this.#core;
     await this.#alone("in", async () => {
-      await catchUp(core);
       if (core.row.changed) await set(core, { askAgain: 0 }); // it may be the old one again
-      await renew(core);
+      await refresh(core);
       if (core.row.changed) throw changed(this.contract.id);
-      if (core.row.nextPermit < 0 && (await missing(core)))
-        await refill(core, 1); // the others come later, at random times
-      else if (owned(core)) await left(core);
     });
     const on = (type: string, heard: (event: Event) => unknown) =>
       globalThis.addEventListener?.(type, heard, { signal: this.#listening.signal, capture: true });
@@ -270,7 +254,7 @@ export class Device extends EventTarget {
       leave(core);
       core.vault?.leave();
       core.own = []; // the others may have them
-      core.outgoing = []; // and may withdraw what is in the outbox
+      core.row.outbox = []; // and may withdraw what is in the outbox
     });
     on("pageshow", (event) => {
       if (!(event as PageTransitionEvent).persisted) return;

@@ -6,22 +6,10 @@ import type { Ask } from "./http.js";
 import type { Limits } from "./ledger.js";
 import { openTabs, type Tabs } from "./tabs.js";
 import { accept, type Terms } from "./terms.js";
-import { openVault, type Joined, type Vault } from "./vault.js";
+import { newRow, openVault, type Joined, type Vault } from "./vault.js";
 
 /** Bytes. */
 const LARGEST_CONTRACT = 2 ** 20;
-
-const NEW: Omit<Joined, "joined" | "contract"> = {
-  mode: "live",
-  open: true,
-  optedOut: false,
-  changed: false,
-  newest: "",
-  askAgain: 0,
-  nextPermit: -1,
-  failures: 0,
-  until: 0,
-};
 
 /** What tabs share: what is kept, and each other. */
 export type Shared = Vault & Tabs;
@@ -48,19 +36,17 @@ export async function join(
   epsilon: number | undefined,
   now: number,
 ): Promise<[Terms, Joined]> {
-  const pinned = await vault?.transact((tables) => tables.get("tasks", joined));
-  if (pinned) return [await accept(pinned.contract, task, limits, epsilon), pinned];
+  const known = (await vault?.transact((row) => row)) ?? newRow(joined);
+  if (known.contract) return [await accept(known.contract, task, limits, epsilon), known];
   const contract = await served(ask, task);
   const terms = await accept(contract, task, limits, epsilon);
   if (expired(terms.contract, now)) throw new ContractRefused(`task "${task}" expired on ${terms.contract.expires}`);
-  const row: Joined = { ...NEW, joined, contract };
-  const first = await vault?.transact(async (tables) => {
-    const other = await tables.get("tasks", joined); // another tab may have joined meanwhile
-    if (!other) await tables.put("tasks", row);
-    return other;
+  const row = await vault?.transact((row) => {
+    row.contract ??= contract; // another tab may have joined meanwhile
+    return row;
   }, "strict");
-  if (first && (await digestOf(first.contract)) !== terms.digest) throw changed(task);
-  return [terms, first ?? row];
+  if (row && (await digestOf(row.contract!)) !== terms.digest) throw changed(task);
+  return [terms, row ?? known];
 }
 
 export function changed(task: string): ContractChanged {

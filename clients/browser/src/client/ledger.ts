@@ -8,9 +8,10 @@
 
 import { fits, remaining, spentEpsilon } from "../privacy/accounting.js";
 import type { Mechanism } from "../privacy/base.js";
-import { NOTHING, plus, type Spent } from "../privacy/spent.js";
+import { costOf, plus } from "../privacy/spent.js";
 import { budget, type Budget } from "../protocol/budget.js";
 import { DAY, type Limit } from "../protocol/contract.js";
+import type { Entry } from "./vault.js";
 
 const HOUR = 3600;
 
@@ -60,39 +61,35 @@ export interface Balance {
 
 /** The ledger as seen by one task. */
 export interface Account {
-  /** An entry of the ledger: its cost, its hour, and whether it is of this task. Each is entered once. */
-  enter(cost: Spent, hour: number, own: boolean): void;
   /** Is one more report within every limit? */
   affords(mechanism: Mechanism, now: number): boolean;
-  /** The hour that an entry made now is written with. A clock that runs backwards frees no budget. */
-  hour(now: number): number;
+  /** What is written when a report is paid for. A clock that runs backwards frees no budget. */
+  entry(mechanism: Mechanism, now: number): Entry;
   /** For the owner to see. */
   balance(mechanism: Mechanism, now: number): Balance;
 }
 
-export function accountOf(limits: Limits, limit: Limit): Account {
+/** `entries` are those of all tasks, and may become more. */
+export function accountOf(limits: Limits, limit: Limit, entries: readonly Entry[], joined: string): Account {
   const budgets = budgetsOf(limits, limit);
-  const byHour = new Map<number, Spent>();
-  let all = NOTHING;
-  let latest = 0;
-
-  /** By this task, from then on: an entry leaves the last days when the whole of its hour has. */
-  const since = (start: number) =>
-    [...byHour].reduce((sum, [hour, spent]) => (hour + HOUR > start ? plus(sum, spent) : sum), NOTHING);
-  /** By all tasks, by this task, and in this task's last days. */
+  const latest = (now: number) => entries.reduce((latest, { hour }) => Math.max(latest, hour), now);
+  /** By all tasks, by this task, and in this task's last days: an entry leaves them when the whole of its hour has. */
   const spentBy = (now: number) => {
-    const start = Math.floor(Math.max(now, latest)) - limit.window_days * DAY;
-    return [all, since(-Infinity), since(limit.window < limit.lifetime ? start : -Infinity)];
+    const start = limit.window < limit.lifetime ? Math.floor(latest(now)) - limit.window_days * DAY : -Infinity;
+    const own = entries.filter((one) => one.joined === joined);
+    return [entries, own, own.filter(({ hour }) => hour + HOUR > start)].map(costOf);
   };
 
   return {
-    enter(cost, hour, own) {
-      all = plus(all, cost);
-      latest = Math.max(latest, hour);
-      if (own) byHour.set(hour, plus(byHour.get(hour) ?? NOTHING, cost));
-    },
     affords: (mechanism, now) => spentBy(now).every((spent, i) => fits(plus(spent, mechanism.cost()), budgets[i]!)),
-    hour: (now) => Math.floor(Math.max(now, latest) / HOUR) * HOUR,
+    entry: (mechanism, now) => ({
+      id: (entries.at(-1)?.id ?? 0) + 1,
+      joined,
+      ...mechanism.budget,
+      cost: mechanism.cost(),
+      hour: Math.floor(latest(now) / HOUR) * HOUR,
+      fate: "promised",
+    }),
     balance(mechanism, now) {
       const by = spentBy(now);
       const [all, task, recent] = by.map((spent, i) => spentEpsilon(spent, budgets[i]!)) as [number, number, number];

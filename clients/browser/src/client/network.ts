@@ -2,17 +2,15 @@
 
 import { DAY } from "../protocol/contract.js";
 import { problemFrom } from "../protocol/problems.js";
-import { taskStatus, verdicts } from "../protocol/wire.js";
-import { see, set, warn, type Core } from "./core.js";
+import { taskStatus, verdictFrom } from "../protocol/wire.js";
+import { newest, set, transact, warn, type Core } from "./core.js";
 import { received, type Answer } from "./http.js";
 import { missing } from "./paying.js";
-import { settle, withdraw, type Joined, type Outgoing } from "./vault.js";
+import type { Joined, Outgoing } from "./vault.js";
 
 /** Verdicts and problems after which there is nothing more to do for a report; a server's own words are not kept. */
 const JUDGED =
   /^(accepted|duplicate|bad-(gate|payload|permit|request)|expired-permit|unknown-version|not-found|wrong-kind|too-large|unsupported-type|task-(paused|expired|done))$/;
-/** Those after which the device looks at the contract and the model again. */
-const SUSPICIOUS = /^(bad-(gate|payload)|unknown-version)$/;
 const TAKEN = /^(accepted|duplicate)$/;
 /** Seconds that an answer is fresh when the server does not say. */
 const FRESH = 60;
@@ -21,91 +19,86 @@ const LONGEST_BACKOFF = 3600;
 const LARGEST_PROBLEM = 2 ** 16;
 
 /** Read what other tabs have changed. */
-export async function catchUp(core: Core): Promise<void> {
-  await core.vault?.transact(async (tables) => {
-    const row = await tables.get("tasks", core.row.joined);
-    if (!row) return;
-    await core.offering.takeOver(core, tables, row);
-    core.outgoing = await tables.of("outbox");
-    see(core, row);
-  });
+export function catchUp(core: Core): Promise<void> {
+  return transact(core, () => {});
 }
 
 // --- out -------------------------------------------------------------------------------------------------------------
 
 /**
  * How many reports were acknowledged, and how many refused for good. Each was delayed by itself and leaves by itself, in
- * a request of its own. What was withdrawn meanwhile stays.
+ * a request of its own and in random order. What was withdrawn meanwhile stays.
  */
 export async function deliver(core: Core): Promise<[acknowledged: number, refused: number]> {
   let [acknowledged, refused] = [0, 0];
-  await catchUp(core);
-  for (const due = dueOf(core); due.length;) {
-    const [row] = due.splice(core.entropy.below(due.length), 1) as [Outgoing]; // in random order
-    if (!ready(core) || !core.row.open) break;
-    if (!(await core.vault!.transact((tables) => tables.get("outbox", row.id!)))) continue;
+  for (;;) {
+    await catchUp(core);
+    const due = dueOf(core);
+    const row = due[core.entropy.below(Math.max(due.length, 1))];
+    if (!row) return [acknowledged, refused];
     const fate = await send(core, row, false);
     if (TAKEN.test(fate)) acknowledged++;
     else if (fate) refused++;
   }
-  return [acknowledged, refused];
 }
 
 /** The page is being closed: what is due leaves now, and nothing else. */
 export function leave(core: Core): void {
-  if (ready(core) && core.row.open) for (const row of dueOf(core)) send(core, row, true).catch(warn);
+  for (const row of dueOf(core)) send(core, row, true).catch(warn);
 }
 
+/** What may leave now: nothing while the task is not open, or the server is left alone. */
 function dueOf(core: Core): Outgoing[] {
-  return core.outgoing.filter((row) => row.due <= core.now());
+  return core.row.outbox.filter((row) => row.due <= core.now() && core.row.open && ready(core));
+}
+
+/** The others. Each report was paid for once, so its entry names it. */
+function without(outbox: Outgoing[], { paid }: Outgoing): Outgoing[] {
+  return outbox.filter((other) => other.paid.id !== paid.id);
 }
 
 /** What has not left will not: neither from the outbox, nor from this tab's copy when the page is closed. */
 export async function withdrawAll(core: Core, changes: Partial<Joined>, fate: string): Promise<void> {
-  core.outgoing = [];
-  await set(core, changes, (tables) => withdraw(tables, fate));
-  core.outgoing = []; // a report may have been drawn meanwhile
-}
-
-/** Not while it is being sent, and not afterwards; where it stays in the outbox `catchUp` finds it again. */
-function drop(core: Core, row: Outgoing): void {
-  core.outgoing = core.outgoing.filter(({ id }) => id !== row.id);
+  core.row.outbox = [];
+  await set(core, changes, (row, write) => {
+    for (const { paid } of [...row.decisions, ...row.outbox]) write({ ...paid, fate });
+    row.decisions = [];
+    row.outbox = [];
+  });
 }
 
 /** What the server says of a report, which then leaves the outbox; empty where it stays. */
 async function send(core: Core, row: Outgoing, keepalive: boolean): Promise<string> {
-  drop(core, row);
+  core.row.outbox = without(core.row.outbox, row); // not twice from this tab's copy; the next step reads the outbox again
   const fate = fateOf(await core.ask("/reports", { body: `{"reports":[${row.report}]}`, keepalive }).catch(() => null));
   if (typeof fate === "number" || fate === "task-paused") {
     if (typeof fate === "number") await failed(core, fate);
     else await set(core, { open: false, askAgain: core.now() + FRESH }); // keep the rest, and ask again after a while
     return "";
   }
-  await set(core, { failures: 0, until: 0, ...(SUSPICIOUS.test(fate) && { askAgain: 0 }) }, async (tables) => {
-    if (!(await tables.get("outbox", row.id!))) return;
-    await tables.remove("outbox", row.id!);
-    await settle(tables, row.entry, TAKEN.test(fate) ? "sent" : fate);
+  const taken = TAKEN.test(fate);
+  // after a refusal it looks at the contract and the model again
+  await set(core, { failures: 0, until: 0, ...(!taken && { askAgain: 0 }) }, (kept, write) => {
+    const others = without(kept.outbox, row);
+    if (others.length < kept.outbox.length) write({ ...row.paid, fate: taken ? "sent" : fate });
+    kept.outbox = others;
   });
-  drop(core, row);
   return fate;
 }
 
 // --- in --------------------------------------------------------------------------------------------------------------
 
-/** The status, where it is old; with it the model. */
-export async function renew(core: Core): Promise<void> {
+/** What is new: the status, where it is old, with it the model, and permits or tickets that are missing. */
+export async function refresh(core: Core): Promise<void> {
+  await catchUp(core);
   if (over(core, core.row.askAgain, DAY)) await attempt(core, () => askStatus(core));
+  const number = await missing(core);
+  await refill(core, number && ((await core.offering.dueOf?.(core)) ?? number));
 }
 
 /** So many permits or tickets, if any. */
 export async function refill(core: Core, number: number): Promise<void> {
   if (number) await attempt(core, () => core.offering.fetchAhead(core, number));
-}
-
-/** How many to fetch now: all tickets that are missing, but one permit, after a random pause. */
-export async function dueNow(core: Core): Promise<number> {
-  const number = await missing(core);
-  return number && core.offering.dueOf(core, number);
 }
 
 /** The status, and with it the model. */
@@ -115,7 +108,9 @@ export async function askStatus(core: Core): Promise<void> {
   if (core.vault && digest !== core.digest) {
     return withdrawAll(core, { changed: true, askAgain: core.now() + FRESH }, "contract-changed");
   }
-  const soon = (await core.offering.update(core, version)) || state !== "open";
+  const { update } = core.offering;
+  if (version && version !== newest(core.row)) await update?.(core, version);
+  const soon = update || state !== "open";
   const askAgain = core.now() + (soon ? secondsIn(answer, "cache-control", /max-age=(\d+)/, FRESH) : DAY);
   return set(core, { mode, open: state === "open", changed: false, askAgain });
 }
@@ -153,23 +148,10 @@ async function failed(core: Core, atLeast: number): Promise<void> {
 function fateOf(answer: Answer | null): string | number {
   if (!answer) return 0;
   const { status, body } = answer;
-  const word =
-    status === 200
-      ? verdictFrom(answer)
-      : 400 <= status && status < 500 && body.length < LARGEST_PROBLEM
-        ? problemFrom(body)
-        : "";
+  let word = "";
+  if (status === 200) word = verdictFrom(body);
+  else if (400 <= status && status < 500 && body.length < LARGEST_PROBLEM) word = problemFrom(body);
   return JUDGED.test(word) ? word : secondsIn(answer, "retry-after", /^(\d+)$/, 0);
-}
-
-/** The verdict on the one report that was sent; empty if it is none. */
-function verdictFrom(answer: Answer): string {
-  try {
-    const [verdict = "", ...more] = received(answer, verdicts).verdicts;
-    return more.length ? "" : verdict;
-  } catch {
-    return "";
-  }
 }
 
 /** Seconds that a header of the answer names, at most a day; else so many. */

@@ -2,15 +2,15 @@
 
 import { expired } from "../protocol/contract.js";
 import type { Answered } from "./answers.js";
-import type { Core } from "./core.js";
+import { transact, type Core } from "./core.js";
 import type { Balance } from "./ledger.js";
-import { left, neededUntil, owned } from "./permits.js";
-import { valid, type Held, type Kept, type Tables } from "./vault.js";
+import { left, owned, usable } from "./permits.js";
+import type { Held, Kept, Step } from "./vault.js";
 
 /** What a report will be about: the chosen features and their model, or an action; and the tab's own permit or ticket. */
 export interface Subject {
   readonly raw: Answered["raw"];
-  readonly model?: Kept;
+  readonly model?: Kept | undefined;
   readonly own?: Held | undefined;
   /** Why there is nothing to report, if so. */
   readonly nothing?: string | false;
@@ -26,54 +26,41 @@ export function reportingOf(core: Core, at = core.now()): Reporting {
   return core.account.affords(core.mechanism, at) ? "on" : "spent";
 }
 
-/** Promise a report and pay for it, in one transaction; or the reason why there will be none. */
-export async function promise(
-  core: Core,
-  tables: Tables,
-  id: string,
-  at: number,
-  tab: string,
-  { raw, model, own, nothing }: Subject,
-): Promise<string> {
-  const { gate, mechanism } = core;
-  const { joined } = core.row;
-  if (own) {
-    if ((await tables.get("permits", own.id!))?.tab !== tab) return "another tab has used the ticket";
-    await tables.remove("permits", own.id!); // also if nothing is reported: its action was shown
-  }
-  if (nothing) return nothing;
-  await enter(core, tables);
-  const reporting = reportingOf({ ...core, row: (await tables.get("tasks", joined))! }, at);
-  if (reporting !== "on") return reporting;
-  const held = owned(core) ? own : (await valid(tables, neededUntil(core, at)))[0];
-  if (!held) return "no permit at hand";
-  if (!own) await tables.remove("permits", held.id!);
-  if (model) await tables.put("models", model); // another tab may have thrown it away meanwhile
-  const { permit, nonce, coin } = held;
-  const paid = { joined, ...mechanism.budget, cost: mechanism.cost(), hour: core.account.hour(at), fate: "promised" };
-  const entry = await tables.put("ledger", paid);
-  const version = model?.version ?? "";
-  await tables.put("decisions", { id, joined, entry, at, gate, permit, nonce, coin, version, raw });
-  return "";
+/** Promise a report and pay for it, in one step; or the reason why there will be none. */
+export function promise(core: Core, id: string, at: number, { raw, model, own, nothing }: Subject): Step<string> {
+  return (row, write) => {
+    const without = (used: Held) => row.permits.filter(({ nonce }) => nonce !== used.nonce);
+    if (own) {
+      const mine = row.permits.some(({ nonce, tab }) => nonce === own.nonce && tab === own.tab);
+      if (!mine) return "another tab has used the ticket";
+      row.permits = without(own); // also if nothing is reported: its action was shown
+    }
+    if (nothing) return nothing;
+    const reporting = reportingOf({ ...core, row }, at);
+    if (reporting !== "on") return reporting;
+    const held = owned(core) ? own : usable(core, row.permits, at)[0];
+    if (!held) return "no permit at hand";
+    row.permits = without(held);
+    const version = model?.version ?? "";
+    if (model && !row.models.some((one) => one.version === version)) row.models.unshift(model); // it was thrown away
+    const { gate, mechanism, account } = core;
+    const paid = account.entry(mechanism, at);
+    const { permit, nonce, coin } = held;
+    row.decisions.push({ id, paid, at, gate, permit, nonce, coin, version, raw });
+    write(paid);
+    return "";
+  };
 }
 
 /** How many permits or tickets to fetch; none while nothing may be reported. */
 export async function missing(core: Core): Promise<number> {
-  await core.vault?.transact((tables) => enter(core, tables));
-  return core.vault && reportingOf(core) === "on" ? Math.max(0, core.wanted - (await left(core))) : 0;
+  const number = core.wanted - (await left(core));
+  return core.vault && reportingOf(core) === "on" ? Math.max(0, number) : 0;
 }
 
 /** For the owner to see. Without storage there will be no reports. */
 export async function balanceOf(core: Core): Promise<Balance> {
-  await core.vault?.transact((tables) => enter(core, tables));
+  await transact(core, () => {});
   const balance = core.account.balance(core.mechanism, core.now());
   return core.vault ? balance : { ...balance, reportsLeft: 0 };
-}
-
-/** Entries are only added, so each is read once. */
-async function enter(core: Core, tables: Tables): Promise<void> {
-  for (const { id, joined, cost, hour } of await tables.after("ledger", core.last)) {
-    core.last = id!;
-    core.account.enter(cost, hour, joined === core.row.joined);
-  }
 }

@@ -4,9 +4,8 @@ import type { Vector } from "../privacy/domains/index.js";
 import { array } from "../protocol/arrays.js";
 import type { ByTicket, Contract } from "../protocol/contract.js";
 import { Unreachable } from "../protocol/errors.js";
-import { scalarUser } from "../users/byTicket.js";
 import type { Action } from "../users/index.js";
-import { slopeUser } from "../users/slope.js";
+import { slopeMessage } from "../users/slope.js";
 import { unitOf } from "./answers.js";
 import { byTickets } from "./tickets.js";
 
@@ -14,7 +13,6 @@ const offersOf = ({ offers }: Contract) => offers as ByTicket;
 
 export const points = byTickets({
   consistent: (contract) => !contract.offers.actions.length,
-  userFor: (contract, domain) => (offersOf(contract).slopes ? slopeUser : scalarUser)(domain),
   actionFrom(core, sent) {
     const { slopes, dimension } = offersOf(core.contract);
     return array<Action>(...(slopes ? [2 * core.mechanism.domain.size] : []), dimension)(sent, "an action");
@@ -23,11 +21,11 @@ export const points = byTickets({
   anyAction() {
     throw new Unreachable("no point was offered yet");
   },
-  messageFor({ user, contract }, _kept, { raw }, reward) {
-    if (!offersOf(contract).slopes) return user.message([], [], [], unitOf(contract, reward));
+  messageFor({ mechanism: { domain }, contract }, { raw }, reward) {
+    if (!offersOf(contract).slopes) return domain.embed(unitOf(contract, reward));
     const tried = raw as Vector[];
     const units = rewardsOf(reward, tried.length).map((one) => unitOf(contract, one));
-    return user.message(tried, [], tried, units);
+    return slopeMessage(domain, tried, units);
   },
 });
 

@@ -4,23 +4,19 @@ import { fits } from "../privacy/accounting.js";
 import type { Mechanism } from "../privacy/base.js";
 import { mechanismsOf } from "../privacy/mechanisms.js";
 import type { Budget } from "../protocol/budget.js";
-import { contractFrom, DAY, digestOf, type Contract } from "../protocol/contract.js";
+import { contractFrom, digestOf, type Contract } from "../protocol/contract.js";
 import { ContractRefused, must, WireError } from "../protocol/errors.js";
 import { lookUp } from "../protocol/registry.js";
-import type { LocalUser } from "../users/index.js";
 import { EXTENSIONS, type Measuring } from "./extensions.js";
 import { budgetsOf, type Limits } from "./ledger.js";
 import { offeringOf, type Offering } from "./offering.js";
 import { withParts } from "./parts.js";
-
-const YEAR = 366 * DAY;
 
 /** An accepted contract, and what a device needs to keep it. */
 export interface Terms {
   readonly contract: Contract;
   readonly digest: string;
   readonly offering: Offering;
-  readonly user: LocalUser;
   /** One per gate, each verified. */
   readonly mechanisms: readonly Mechanism[];
   /** The one that this device answers through. */
@@ -36,9 +32,8 @@ export async function accept(body: Uint8Array, task: string, limits: Limits, eps
     const contract = contractFrom(body);
     must(contract.id === task, WireError, `the id ${task}`, contract.id);
     const offering = offeringOf(contract);
-    check(contract, offering);
+    must(offering.consistent(contract), WireError, "consistent offers", JSON.stringify(contract.offers));
     const mechanisms = mechanismsOf(contract);
-    const user = offering.userFor(contract, mechanisms[0]!.domain);
     const gate = gateOf(contract.gates, limits, epsilon);
     const mechanism = mechanisms[gate]!;
     const [ofAll, , ofWindow] = budgetsOf(limits, contract.limit);
@@ -48,31 +43,10 @@ export async function accept(body: Uint8Array, task: string, limits: Limits, eps
     const measuring = Object.keys(contract.extensions)
       .map((name) => lookUp("extension", name, EXTENSIONS)(contract, mechanisms))
       .find(Boolean);
-    return { contract, digest: await digestOf(body), offering, user, mechanisms, gate, mechanism, measuring };
+    return { contract, digest: await digestOf(body), offering, mechanisms, gate, mechanism, measuring };
   }).catch((error: Error) => {
     throw new ContractRefused(`task "${task}" cannot be answered: ${error.message}`, { cause: error });
   });
-}
-
-/** What every honest contract has; a server that sends something else is not followed. */
-function check(contract: Contract, offering: Offering): void {
-  const { reward, delay, limit, gates } = contract;
-  const rules = {
-    offers: offering.consistent(contract),
-    reward:
-      reward.low < reward.high &&
-      reward.low <= reward.default &&
-      reward.default <= reward.high &&
-      reward.unit_low < reward.unit_high &&
-      0 <= reward.wait &&
-      reward.wait < YEAR,
-    delay: 0 <= delay && delay < YEAR,
-    limit: limit.window_days >= 1,
-    gates: gates.length > 0,
-  };
-  for (const [part, fits] of Object.entries(rules)) {
-    must(fits, WireError, `consistent ${part}`, JSON.stringify(contract[part as keyof typeof rules]));
-  }
 }
 
 /** The gate of the largest epsilon within the owner's limits, and within `epsilon` where it is given. */

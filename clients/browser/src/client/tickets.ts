@@ -6,11 +6,11 @@ import type { Core } from "./core.js";
 import { received } from "./http.js";
 import { refill } from "./network.js";
 import type { Made, Offering } from "./offering.js";
-import { commit, keep, left, takeOwn } from "./permits.js";
+import { acquire, left, takeOwn } from "./permits.js";
 import type { Held } from "./vault.js";
 
 /** What differs between arms and points. */
-export interface Choosing extends Pick<Offering, "consistent" | "userFor" | "messageFor"> {
+export interface Choosing extends Pick<Offering, "consistent" | "messageFor"> {
   /** The action that a server has sent, checked. */
   actionFrom(core: Core, sent: unknown): Action;
   /** What it recommends once the task knows enough, checked. */
@@ -25,20 +25,16 @@ export function byTickets(choosing: Choosing): Offering {
     ahead: 0,
     decide: async (core, first) => played(core, takeOwn(core) ?? (await first(() => nextTicket(core)))),
     decideNow: (core) => played(core, takeOwn(core)),
-    async fetchAhead(core, number) {
-      const [nonces, answer] = await commit(core, "/offers", Math.min(number, LARGEST_OFFERS));
-      const { offers, done, recommendation } = received(answer, wireOffers);
-      const tickets = offers.map(({ ticket, action, expires }) => {
-        return { permit: ticket, action: choosing.actionFrom(core, action), expires };
-      });
-      const known = done && { recommendation: choosing.recommendationFrom(core, recommendation) };
-      await keep(core, nonces, tickets, { open: true, ...known });
-    },
-    dueOf: (_core, number) => number,
-    takeOver: async () => {},
-    update: async () => false,
+    fetchAhead: (core, number) =>
+      acquire(core, "/offers", Math.min(number, LARGEST_OFFERS), (answer) => {
+        const { offers, done, recommendation } = received(answer, wireOffers);
+        const tickets = offers.map(({ ticket, action, expires }) => {
+          return { permit: ticket, action: choosing.actionFrom(core, action), expires };
+        });
+        const known = done && { recommendation: choosing.recommendationFrom(core, recommendation) };
+        return [tickets, { open: true, ...known }];
+      }),
     validFor: () => 0,
-    mechanismsFor: ({ mechanisms }) => mechanisms,
     naming: ({ permit: ticket, nonce }) => ({ ticket, nonce }),
   };
 

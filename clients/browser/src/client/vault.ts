@@ -1,6 +1,7 @@
 /**
- * One IndexedDB database for all tasks of one owner: contracts, offers, decisions, the ledger and the outbox. All that
- * is kept is kept here, and every step is a transaction over all of it, so several tabs see one state.
+ * One IndexedDB database for all tasks of one owner: of each task one record, and the ledger of all. A step is a function
+ * that changes the record of its task, in a transaction of its own; so several tabs see one state, and a step is done
+ * wholly or not at all.
  *
  * A transaction that has ended survives the death of the page. A strict one survives the loss of power too, and with it
  * all that came before. One strict transaction per report is enough: the one in which it is drawn and kept.
@@ -10,41 +11,66 @@ import type { Spent } from "../privacy/spent.js";
 import type { Action } from "../users/index.js";
 import type { Answered } from "./answers.js";
 
-/** A task that was joined. All times are seconds since 1970, and all tabs go by the same. */
+/** What is kept of a task that was joined. All times are seconds since 1970, and all tabs go by the same. */
 export interface Joined {
   /** The server and the task. */
   readonly joined: string;
   /** The bytes that were pinned. */
-  readonly contract: Uint8Array;
-  readonly mode: "live" | "apprentice";
-  readonly open: boolean;
-  readonly optedOut: boolean;
+  contract: Uint8Array | undefined;
+  mode: "live" | "apprentice";
+  open: boolean;
+  optedOut: boolean;
   /** Has the server shown another contract? Then nothing is promised any more. */
-  readonly changed: boolean;
+  changed: boolean;
   /** Of a task that knows enough. */
-  readonly recommendation?: Action;
-  /** The version of the newest model; empty before the first. */
-  readonly newest: string;
+  recommendation?: Action;
   /** When the status must be asked for again. */
-  readonly askAgain: number;
-  /** When the next permit is fetched, if one is missing: -1 before the first, 0 while none is missing. */
-  readonly nextPermit: number;
+  askAgain: number;
+  /** When the next permit is fetched, if one is missing; 0 while none is. The first is fetched at once. */
+  nextPermit: number;
   /** How often the server did not answer in a row, and until when it is left alone. */
-  readonly failures: number;
-  readonly until: number;
+  failures: number;
+  until: number;
+  /** Those that open decisions need, and at the end the newest. */
+  models: Kept[];
+  /** Those that were not used yet, the oldest first. */
+  permits: Held[];
+  /** Those whose report was promised and is not drawn. */
+  decisions: Pending[];
+  /** What was drawn and has not left. */
+  outbox: Outgoing[];
 }
 
-/** A model that an open decision needs, or the newest. */
+/** What is kept of a task as soon as there is a contract. */
+export function newRow(joined: string): Joined {
+  return {
+    joined,
+    contract: undefined,
+    mode: "live",
+    open: true,
+    optedOut: false,
+    changed: false,
+    askAgain: 0,
+    nextPermit: 1,
+    failures: 0,
+    until: 0,
+    models: [],
+    permits: [],
+    decisions: [],
+    outbox: [],
+  };
+}
+
+const FORMAT = 1;
+
+/** The bytes of a model. */
 export interface Kept {
-  readonly joined: string;
   readonly version: string;
   readonly body: Uint8Array;
 }
 
-/** A permit or ticket that was not used yet. */
+/** A permit or ticket. */
 export interface Held {
-  id?: number;
-  readonly joined: string;
   readonly permit: string;
   readonly nonce: string;
   readonly coin: Uint8Array;
@@ -52,21 +78,27 @@ export interface Held {
   /** Of a ticket. */
   readonly action?: Action;
   /** The tab that fetched it, and uses it where a tab needs its own. */
-  readonly tab: string;
+  tab: string;
 }
 
-/** A decision whose report was promised. Raw data is kept here until its one report is drawn. */
+/** A decision. Raw data is kept here until its one report is drawn. */
 export interface Pending extends Answered {
   readonly id: string;
-  readonly joined: string;
-  /** In the ledger. */
-  readonly entry: number;
+  readonly paid: Entry;
   readonly at: number;
 }
 
-/** What one report cost and what became of it. Rows are added, never taken back. */
+/** One report as it will leave, and when it is due. */
+export interface Outgoing {
+  readonly paid: Entry;
+  /** JSON: these bytes and no others are sent. */
+  readonly report: string;
+  readonly due: number;
+}
+
+/** What one report cost and what became of it. Entries are added, never taken back. */
 export interface Entry {
-  readonly id?: number;
+  readonly id: number;
   readonly joined: string;
   readonly epsilon: number;
   readonly delta: number;
@@ -75,50 +107,16 @@ export interface Entry {
   readonly fate: string;
 }
 
-/** One report as it will leave, and when it is due. */
-export interface Outgoing {
-  id?: number;
-  readonly joined: string;
-  readonly entry: number;
-  /** JSON: these bytes and no others are sent. */
-  readonly report: string;
-  readonly due: number;
-}
-
-interface Rows {
-  tasks: Joined;
-  models: Kept;
-  permits: Held;
-  decisions: Pending;
-  ledger: Entry;
-  outbox: Outgoing;
-}
-
-const KEYS: Record<keyof Rows, string | string[]> = {
-  tasks: "joined",
-  models: ["joined", "version"],
-  permits: "id",
-  decisions: "id",
-  ledger: "id",
-  outbox: "id",
-};
-const FORMAT = 1;
-
-/** The tables in one transaction. */
-export interface Tables {
-  get<T extends keyof Rows>(table: T, key: IDBValidKey): Promise<Rows[T] | undefined>;
-  /** The rows of this task. */
-  of<T extends keyof Rows>(table: T): Promise<Rows[T][]>;
-  /** The rows of all tasks with larger keys. */
-  after<T extends keyof Rows>(table: T, key: number): Promise<Rows[T][]>;
-  /** Its key. */
-  put<T extends keyof Rows>(table: T, row: Rows[T]): Promise<number>;
-  remove(table: keyof Rows, key: IDBValidKey): Promise<undefined>;
-}
+/** Changes the record, and writes entries of the ledger: new ones, or the old ones with another fate. */
+export type Step<T> = (row: Joined, write: (entry: Entry) => void) => T;
 
 export interface Vault {
-  /** All of it or nothing. `work` may wait for nothing but its tables. */
-  transact<T>(work: (tables: Tables) => Promise<T>, durability?: "strict"): Promise<T>;
+  /** What all tasks have paid, as of this tab's last step; what became of it may be older. */
+  readonly entries: readonly Entry[];
+  /** All of it or nothing. What a step does to a task that was never joined is not kept. */
+  transact<T>(step: Step<T>, durability?: "strict"): Promise<T>;
+  /** The entries of all tasks as they are now. */
+  ledger(): Promise<Entry[]>;
   close(): void;
 }
 
@@ -133,57 +131,37 @@ function answered<T>(request: IDBRequest<T>): Promise<T> {
 export async function openVault(name: string, joined: string): Promise<Vault> {
   const request = indexedDB.open(name, FORMAT);
   request.onupgradeneeded = () => {
-    for (const [table, keyPath] of Object.entries(KEYS)) {
-      request.result.createObjectStore(table, { keyPath, autoIncrement: keyPath === "id" }).createIndex("of", "joined");
-    }
+    request.result.createObjectStore("tasks", { keyPath: "joined" });
+    request.result.createObjectStore("ledger", { keyPath: "id" });
   };
   const database = await answered(request);
   database.onversionchange = () => database.close(); // somebody deletes it, or a newer version of this file needs it
+  const entries: Entry[] = [];
+  const begin = (durability: "relaxed" | "strict") =>
+    database.transaction(["tasks", "ledger"], "readwrite", { durability });
   return {
+    entries,
     close: () => database.close(),
-    async transact(work, durability = "relaxed" as never) {
-      const transaction = database.transaction(Object.keys(KEYS), "readwrite", { durability });
-      const store = (table: string) => transaction.objectStore(table);
+    ledger: () => answered(begin("relaxed").objectStore("ledger").getAll()),
+    async transact(step, durability = "relaxed" as never) {
+      const transaction = begin(durability);
+      const [tasks, ledger] = [transaction.objectStore("tasks"), transaction.objectStore("ledger")];
       const ended = new Promise((resolve, reject) => {
         transaction.oncomplete = resolve;
         transaction.onabort = () => reject(transaction.error);
       });
-      const tables: Tables = {
-        get: (table, key) => answered(store(table).get(key)),
-        of: (table) => answered(store(table).index("of").getAll(joined)),
-        after: (table, key) => answered(store(table).getAll(IDBKeyRange.lowerBound(key, true))),
-        put: (table, row) => answered(store(table).put(row)) as Promise<number>,
-        remove: (table, key) => answered(store(table).delete(key)),
+      const work = async () => {
+        const row: Joined = { ...newRow(joined), ...(await answered(tasks.get(joined))) };
+        entries.push(...(await answered(ledger.getAll(IDBKeyRange.lowerBound(entries.at(-1)?.id ?? 0, true)))));
+        const found = step(row, (entry) => ledger.put(entry));
+        if (row.contract) tasks.put(row);
+        return found;
       };
-      const worked = work(tables).catch((error) => {
+      const worked = work().catch((error) => {
         transaction.abort();
         throw error;
       });
       return (await Promise.all([worked, ended]))[0];
     },
   };
-}
-
-// --- steps that are made of these ------------------------------------------------------------------------------------
-
-/** What became of a report. */
-export async function settle(tables: Tables, entry: number, fate: string): Promise<void> {
-  await tables.put("ledger", { ...(await tables.get("ledger", entry))!, fate });
-}
-
-/** Permits or tickets that are valid until then, the oldest first; the others are thrown away: nothing was drawn. */
-export async function valid(tables: Tables, until: number): Promise<Held[]> {
-  const held = await tables.of("permits");
-  for (const one of held) if (one.expires <= until) await tables.remove("permits", one.id!);
-  return held.filter((one) => one.expires > until);
-}
-
-/** Forget everything that was promised and has not left. */
-export async function withdraw(tables: Tables, fate: string): Promise<void> {
-  for (const table of ["decisions", "outbox"] as const) {
-    for (const { id, entry } of await tables.of(table)) {
-      await settle(tables, entry, fate);
-      await tables.remove(table, id!);
-    }
-  }
 }

@@ -1,29 +1,35 @@
 /**
- * The normal distribution in integers, for the codebook: the same numbers in every language. They rise by steps that
- * change little, so each stands here as a sign that says how its step differs from the one before: "3" not at all, "4" by
- * one more, and so on in the order of ASCII.
+ * The normal distribution in whole numbers, for the codebook: the same in every language. Each number is the mean over one
+ * of many parts of equal probability, times 1024 and what gives those of `UPPER` unit
+ * variance.
+ *
+ * They are computed with +, -, * and / alone, whose results are the same on every machine: the way from the centre outwards
+ * is walked in small steps of probability. In one of them the place grows by the step over the density, and the density
+ * falls by the step times the place. Over a part the density falls by its probability times its mean.
  */
-function risen(number: number, step: number, changes: string, last: number): number[] {
-  const before = [number];
-  for (const sign of changes) before.push((number += step += sign.charCodeAt(0) - 51));
-  return [...before, last];
+
+const SCALE = 1024.3807;
+const STEPS = 500;
+
+let [place, density] = [0, 0.3989422804014327]; // 1 / sqrt(2 pi)
+
+/** Over so many parts of this probability; the last has no end, so there the density falls to 0. */
+function means(parts: number, probability: number): number[] {
+  const step = probability / STEPS;
+  return Array.from({ length: parts }, (_, part) => {
+    let fallen = density;
+    for (let i = 0; i < STEPS && part < parts - 1; i++) {
+      place += step / density / 2;
+      density -= step * place;
+      place += step / density / 2;
+    }
+    if (part < parts - 1) fallen -= density;
+    return Math.round((SCALE * fallen) / probability);
+  });
 }
 
-/** The standard normal's mean over each of the 128 upper bins of probability 1/256, times 1024. */
-export const UPPER = risen(
-  5,
-  10,
-  "3333333334233333342334233424242424324333243342334242432433334242433333424333342434243334334334334344" +
-    "334443535363556566889=?EPq",
-  3041,
-);
+/** Over each of the 128 upper bins of probability 1/256. */
+export const UPPER = means(128, 2 ** -8);
 
-/** The mean over each 256th part of the outermost bin. */
-export const OUTERMOST = risen(
-  2726,
-  1,
-  "3342342423424234242424234242424242432424243242432432432432432433243324333324333333243333333333333342" +
-    "3333342333423423342423424242424324243243332433333333333334234234242424243324333334233424242433333334" +
-    "24243333424243342433334334333442525335344455465779;@G]",
-  4494,
-);
+/** Over each 256th part of the outermost bin. */
+export const OUTERMOST = means(256, 2 ** -16);

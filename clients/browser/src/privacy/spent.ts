@@ -16,15 +16,29 @@ export function pureReport(epsilon: number): Spent {
   return { ...NOTHING, pure: [[epsilon, 1]] };
 }
 
+/** Each of them so many times. */
+function sum(parts: readonly (readonly [spent: Spent, times: number])[]): Spent {
+  const merged = new Map<number, number>();
+  let [squared, coordinates] = [0, 0];
+  for (const [spent, times] of parts) {
+    for (const [epsilon, count] of spent.pure) merged.set(epsilon, (merged.get(epsilon) ?? 0) + count * times);
+    squared += spent.squared * times;
+    coordinates += spent.coordinates * times;
+  }
+  return { pure: [...merged].sort(([a], [b]) => a - b), squared, coordinates };
+}
+
 /** The first, and so many times the second. */
 export function plus(first: Spent, second: Spent, times = 1): Spent {
-  const merged = new Map(first.pure);
-  for (const [epsilon, count] of second.pure) merged.set(epsilon, (merged.get(epsilon) ?? 0) + count * times);
-  return {
-    pure: [...merged].sort(([a], [b]) => a - b),
-    squared: first.squared + second.squared * times,
-    coordinates: first.coordinates + second.coordinates * times,
-  };
+  return sum([
+    [first, 1],
+    [second, times],
+  ]);
+}
+
+/** What all of these cost. */
+export function costOf(entries: readonly { readonly cost: Spent }[]): Spent {
+  return sum(entries.map(({ cost }) => [cost, 1]));
 }
 
 /** Basic composition: the sum of all epsilons at delta 0; infinite with Gaussian noise. */

@@ -5,7 +5,8 @@ import { BrokenPromise, must } from "../protocol/errors.js";
 import { read, real, whole } from "../protocol/strict.js";
 import { verifyWeights, type Build } from "./base.js";
 import { COIN_BYTES, ranking } from "./codebook.js";
-import { dot, times } from "./domains/base.js";
+import { dot } from "./domains/base.js";
+import { times } from "./domains/vectors.js";
 import { round } from "./levels.js";
 import { pureReport } from "./spent.js";
 

@@ -13,6 +13,9 @@ export const byModel = {
   link: maybe((value, at) => (value === null ? null : link(value, at)), null),
 };
 
+/** The answer to a request for permits. */
+export const permits = { permits: [{ permit: text, expires: whole }] as const };
+
 /** One model for everybody: the device chooses by it, and the action never travels. */
 export type ByModel = Read<typeof byModel>;
 

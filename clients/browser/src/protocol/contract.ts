@@ -6,10 +6,9 @@
 
 import type { ByModel } from "./byModel.js";
 import { toHex } from "./codec.js";
-import { must, WireError } from "./errors.js";
 import { lookUp } from "./registry.js";
 import { sha256 } from "./sha256.js";
-import { anything, decoded, flag, maybe, named, read, real, text, whole, word } from "./strict.js";
+import { anything, checked, decoded, flag, maybe, named, read, real, text, whole, word } from "./strict.js";
 import type { Read, Reader, Schema } from "./strict.js";
 
 /** Of the contract and of the wire. */
@@ -21,11 +20,7 @@ export const DAY = 86400;
 const numeral: Reader<number | string | string[]> = (value, at) =>
   Array.isArray(value) ? read([text], value, at) : typeof value === "string" ? value : whole(value, at);
 
-const date: Reader<string> = (value, at) => {
-  const day = text(value, at);
-  must(new Date(day).toISOString().startsWith(`${day}T`), WireError, `a day as ${at}`, day);
-  return day;
-};
+const date = checked(text, "a day", (day) => new Date(day).toISOString().startsWith(`${day}T`));
 
 const byTicket = {
   kind: word("tickets"),
@@ -42,20 +37,35 @@ const offers: Reader<ByModel | ByTicket> = (value, at) => {
   return read(lookUp("kind of offers", `${kind}`, OFFERS), value, at) as ByModel | ByTicket;
 };
 
-const rewardTerms = { low: real, high: real, default: real, wait: whole, unit_low: real, unit_high: real };
-const limit = { lifetime: real, lifetime_delta: real, window: real, window_days: whole };
+/** Seconds. */
+const duration = checked(whole, "less than a year", (seconds) => 0 <= seconds && seconds < 366 * DAY);
+const rewardTerms = { low: real, high: real, default: real, wait: duration, unit_low: real, unit_high: real };
+const limit = {
+  lifetime: real,
+  lifetime_delta: real,
+  window: real,
+  window_days: checked(whole, "at least a day", (days) => days >= 1),
+};
 
 const contract = {
-  format: whole,
+  format: word(FORMAT), // read first, so that another one is refused by its number
   id: text,
   title: text,
   offers,
   domain: named(numeral),
   mechanism: text,
-  gates: [{ epsilon: real, delta: real, numbers: named(numeral) }] as const,
+  gates: checked([{ epsilon: real, delta: real, numbers: named(numeral) }] as const, "a gate", (gates) => gates.length),
   limit,
-  reward: rewardTerms,
-  delay: whole,
+  reward: checked(
+    rewardTerms,
+    "low <= default <= high",
+    (terms) =>
+      terms.low < terms.high &&
+      terms.low <= terms.default &&
+      terms.default <= terms.high &&
+      terms.unit_low < terms.unit_high,
+  ),
+  delay: duration,
   expires: date,
   retention: whole,
   extensions: named(anything),
@@ -70,10 +80,8 @@ export type Limit = Read<typeof limit>;
 /** The contract as it is read. The first gate is the task's budget; the others are quieter. */
 export type Contract = Read<typeof contract>;
 
-/** The contract that these bytes are; refuses another format by its number. */
+/** The contract that these bytes are. */
 export function contractFrom(body: Uint8Array): Contract {
-  const { format = 1 } = decoded(body, named(anything), "a contract");
-  must(format === FORMAT, WireError, `format ${FORMAT}`, format);
   return decoded(body, contract, "a contract");
 }
 

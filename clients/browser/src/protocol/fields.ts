@@ -1,14 +1,21 @@
 /** Fields: what an app knows of a person or of a candidate, as a task declares them. */
 
-import { must, WireError } from "./errors.js";
-import { read, real, text, word, type Read, type Reader } from "./strict.js";
+import { checked, read, real, text, word, type Read, type Reader } from "./strict.js";
 
 /** Absent where half the range is the middle. */
 const middle: Reader<number | null> = (value, at) => (value == null ? null : real(value, at));
 
 const KINDS = {
-  number: { kind: word("number"), low: real, high: real, middle },
-  category: { kind: word("category"), values: [text] as const },
+  number: checked(
+    { kind: word("number"), low: real, high: real, middle },
+    "low < middle < high",
+    ({ low, high, middle }) => low < (middle ?? high) && (middle ?? low) < high,
+  ),
+  category: checked(
+    { kind: word("category"), values: [text] as const },
+    "different values",
+    ({ values }) => values.length > 1 && new Set(values).size === values.length,
+  ),
   flag: { kind: word("flag") },
 };
 
@@ -20,11 +27,5 @@ export type Fields = Record<string, Field>;
 
 export const field: Reader<Field> = (value, at) => {
   const kind = word("number", "category", "flag")((value as Partial<Field> | null)?.kind, at);
-  const found = read(KINDS[kind], value, at) as Field;
-  const fits =
-    found.kind === "category"
-      ? found.values.length > 1 && new Set(found.values).size === found.values.length
-      : found.kind === "flag" || (found.low < (found.middle ?? found.high) && (found.middle ?? found.low) < found.high);
-  must(fits, WireError, `low < middle < high or different values in ${at}`, JSON.stringify(found));
-  return found;
+  return read(KINDS[kind], value, at) as Field;
 };

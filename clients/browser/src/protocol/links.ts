@@ -1,19 +1,15 @@
 /** Links: how the mean reward follows from <x, theta>. */
 
-import { must, WireError } from "./errors.js";
 import { lookUp, MEANS } from "./registry.js";
-import { maybe, read, real, text, type Read } from "./strict.js";
+import { checked, maybe, real, text, type Read } from "./strict.js";
 
 const declared = { name: text, radius: maybe(real, 1), maximum: maybe(real, 6) };
 
 /** A link for ||x|| <= 1 and ||theta|| <= radius; `maximum` is the largest count of a Poisson reward. */
-export function link(value: unknown, at: string): Link {
-  const found = read(declared, value, at);
-  lookUp("link", found.name, MEANS);
-  const { radius, maximum } = found;
-  must(radius > 0 && maximum > 0, WireError, `a positive radius and maximum in ${at}`, [radius, maximum]);
-  return found;
-}
+export const link = checked(declared, "a positive radius and maximum", ({ name, radius, maximum }) => {
+  lookUp("link", name, MEANS);
+  return radius > 0 && maximum > 0;
+});
 
 export type Link = Read<typeof declared>;
 

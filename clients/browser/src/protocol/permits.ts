@@ -1,10 +1,6 @@
 /** Permits: what a report answers, and the coin that a device and its server toss together. */
 
 import { sha256 } from "./sha256.js";
-import { text, whole } from "./strict.js";
-
-/** The answer to a request for permits. */
-export const permits = { permits: [{ permit: text, expires: whole }] as const };
 
 /** Nobody finds a nonce from its hash. */
 export const NONCE_BYTES = 12;

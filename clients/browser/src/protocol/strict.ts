@@ -23,8 +23,9 @@ export function read(schema: Schema, value: unknown, at: string): unknown {
   if (typeof schema === "function") return schema(value, at);
   if (Array.isArray(schema)) return list(value, at).map((one) => read(schema[0], one, at));
   const given = named(anything)(value, at);
+  const found = each(schema as object, (one: Schema, name) => read(one, given[name], `${at}.${name}`));
   for (const name in given) must(Object.hasOwn(schema, name), WireError, `no ${at}.${name}`, given[name]);
-  return each(schema as object, (one: Schema, name) => read(one, given[name], `${at}.${name}`));
+  return found;
 }
 
 /** Any names, with values of one schema. */
@@ -48,6 +49,19 @@ function reader<T>(wanted: string, fits: (value: unknown) => unknown): Reader<T>
   };
 }
 
+/** What is read must fit together. */
+export function checked<S extends Schema>(
+  schema: S,
+  wanted: string,
+  fits: (found: Read<S>) => unknown,
+): Reader<Read<S>> {
+  return (value, at) => {
+    const found = read(schema, value, at);
+    must(fits(found), WireError, `${wanted} as ${at}`, JSON.stringify(value));
+    return found;
+  };
+}
+
 const list = reader<unknown[]>("a list", Array.isArray);
 const object = reader<object>("an object", (value) => typeof value === "object" && value && !Array.isArray(value));
 export const finite = reader<number>("a finite number", Number.isFinite);
@@ -63,9 +77,18 @@ export const whole = reader<number>("a whole number", Number.isSafeInteger);
 export const real: Reader<number> = (value, at) =>
   finite(typeof value === "string" && DECIMAL.test(value) ? +value : value, at);
 
-/** One of these words. */
-export function word<W extends string>(...words: W[]): Reader<W> {
+/** One of these words or numbers. */
+export function word<W extends string | number>(...words: W[]): Reader<W> {
   return reader(words.join(" or "), (value) => words.includes(value as W));
+}
+
+/** JSON as this schema; nothing where it is something else. */
+export function decodable<S extends Schema>(body: Uint8Array, schema: S): Read<S> | undefined {
+  try {
+    return decoded(body, schema, "");
+  } catch {
+    return undefined;
+  }
 }
 
 /** JSON as this schema; `name` is what it should be, as in "a contract". */

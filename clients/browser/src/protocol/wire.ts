@@ -3,7 +3,7 @@
  * brings back a permit and reveals its nonce. A report to a task with a model names no action, no person and no time.
  */
 
-import { anything, flag, maybe, text, whole, word, type Read } from "./strict.js";
+import { anything, decodable, flag, maybe, text, whole, word, type Read } from "./strict.js";
 
 /** The header with a token of the app, where a task wants one. */
 export const ADMISSION = "Sottovoce-Admission";
@@ -27,7 +27,13 @@ export const offers = {
 };
 
 /** One verdict per report, in order. */
-export const verdicts = { verdicts: [text] as const };
+const verdicts = { verdicts: [text] as const };
+
+/** The verdict on the one report that was sent; empty if it is none. */
+export function verdictFrom(body: Uint8Array): string {
+  const [verdict = "", ...more] = decodable(body, verdicts)?.verdicts ?? [];
+  return more.length ? "" : verdict;
+}
 
 export type TaskStatus = Read<typeof taskStatus>;
 export type Offers = Read<typeof offers>;

@@ -1,6 +1,7 @@
 /** The user of tasks with features of any scale: it chooses on the device, and reports a direction. */
 
-import { clip, dot, norm, times, unit } from "../privacy/domains/base.js";
+import { clip, dot, norm } from "../privacy/domains/base.js";
+import { times, unit } from "../privacy/domains/vectors.js";
 import type { Domain, Vector } from "../privacy/domains/index.js";
 import { rangeOf, type Link } from "../protocol/links.js";
 import type { DirectedModel } from "../protocol/offers.js";
@@ -22,13 +23,12 @@ export function directedUser(domain: Domain, link: Link): LocalUser {
     },
     message(model, context, action, reward) {
       const { theta, anchor, clip: most, base, contrast } = model as DirectedModel;
-      const features = context[action as number]!;
+      const features = context[action]!;
       const [low, high] = rangeOf(link);
       // With a base above 0, what looks better than the best is set right in full.
       const expected = clip(MEANS[link.name]!(base + dot(features, anchor)), low, high + 2 * Math.max(base, 0));
-      const reported =
-        contrast > 0 ? contrasted(context, action as number, theta, most / ((high - low) / 2)) : features;
-      return domain.embed(reported, (reward as number) - expected, most);
+      const reported = contrast > 0 ? contrasted(context, action, theta, most / ((high - low) / 2)) : features;
+      return domain.embed(reported, reward - expected, most);
     },
   };
 }

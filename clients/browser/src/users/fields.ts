@@ -11,6 +11,7 @@
 
 import { clip, type Vector } from "../privacy/domains/base.js";
 import type { ByModel } from "../protocol/byModel.js";
+import { toHex } from "../protocol/codec.js";
 import { BadInput, must } from "../protocol/errors.js";
 import type { Field, Fields } from "../protocol/fields.js";
 
@@ -52,6 +53,6 @@ function coordinates(name: string, field: Field, value: unknown): Vector {
 
 /** In the order of Python and of UTF-8; that of JavaScript differs where a sign takes two units. */
 function namesOf(fields: object): string[] {
-  const key = (name: string) => Array.from(name, (sign) => sign.codePointAt(0)!.toString(36).padStart(4, "0")).join("");
+  const key = (name: string) => toHex(new TextEncoder().encode(name));
   return Object.keys(fields).sort((a, b) => (key(a) < key(b) ? -1 : 1));
 }

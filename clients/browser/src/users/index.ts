@@ -10,9 +10,9 @@ export type Action = number | Vector | Vector[];
 /** One person with a device. `context` has one row of features per action. */
 export interface LocalUser {
   /** The action, chosen locally; `chance` is a uniform number in [0, 1). */
-  act(offered: Model | Action, context: Vector[], chance: number): number;
+  act(offered: Model, context: Vector[], chance: number): number;
   /** What is reported of a reward (larger is better), before noise; bounded by a domain's `embed`. */
-  message(offered: Model | Action, context: Vector[], action: Action, reward: number | Vector): Vector;
+  message(offered: Model, context: Vector[], action: number, reward: number): Vector;
 }
 
 /** `features.js` and `learners.js` add those that they bring. */

@@ -1,6 +1,7 @@
 /** The users of tasks with a model that says how little is known: they try what might be good, and report statistics. */
 
-import { dot, shorten } from "../privacy/domains/base.js";
+import { dot } from "../privacy/domains/base.js";
+import { shorten } from "../privacy/domains/vectors.js";
 import type { Domain, Vector } from "../privacy/domains/index.js";
 import type { Link } from "../protocol/links.js";
 import type { GeneralizedModel, LinearModel } from "../protocol/offers.js";
@@ -12,7 +13,7 @@ import type { LocalUser } from "./index.js";
 export function linearUser(domain: Domain): LocalUser {
   return {
     act: (model, context, chance) => optimisticAction(model as LinearModel, context, chance),
-    message: (_model, context, action, reward) => domain.embed(context[action as number]!, reward),
+    message: (_model, context, action, reward) => domain.embed(context[action]!, reward),
   };
 }
 
@@ -24,9 +25,9 @@ export function generalizedUser(domain: Domain, link: Link): LocalUser {
   return {
     act: (model, context, chance) => optimisticAction(model as LinearModel, context, chance),
     message(model, context, action, reward) {
-      const features = context[action as number]!;
+      const features = context[action]!;
       const predicted = dot(shorten(features, 1), (model as GeneralizedModel).anchor);
-      const residual = MEANS[link.name]!(predicted) - (reward as number);
+      const residual = MEANS[link.name]!(predicted) - reward;
       return domain.embed(features, residual, ...(domain.kind === "relabelled" ? [predicted] : []));
     },
   };

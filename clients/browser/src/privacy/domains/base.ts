@@ -35,31 +35,8 @@ export function norm(vector: Vector): number {
   return Math.sqrt(dot(vector, vector));
 }
 
-export function times(vector: Vector, by: number): Vector {
-  return vector.map((x) => x * by);
-}
-
-/** The vector itself, or the point of the ball in its direction. */
-export function shorten(vector: Vector, bound: number): Vector {
-  return times(vector, Math.min(1, bound / Math.max(norm(vector), 1e-300)));
-}
-
-/** The direction of a vector: it has the length 1, or 0 where the vector is 0. */
-export function unit(vector: Vector): Vector {
-  const most = Math.max(...vector.map(Math.abs), 1e-300); // squares of short vectors would be zero
-  const scaled = vector.map((x) => x / most);
-  const long = Math.max(norm(scaled), 1e-300);
-  return scaled.map((x) => x / long);
-}
-
 /** A finite number. Beyond 1e150 squares overflow; such a vector is cut to the ball whatever its direction. */
-export function finite(raw: unknown): number {
+export function number(raw: unknown): number {
   must(Number.isFinite(raw), BadInput, "a finite number", raw);
   return clip(raw as number, -1e150, 1e150);
-}
-
-/** A vector of so many finite numbers. */
-export function finites(raw: unknown, dimension: number): Vector {
-  must(Array.isArray(raw) && raw.length === dimension, BadInput, `${dimension} numbers`, raw);
-  return raw.map(finite);
 }

@@ -1,6 +1,7 @@
 /** The direction of a person's features and how far a prediction was off, relative to a clip that everybody knows. */
 
-import { clip, finite, finites, times, unit, type Shape } from "./base.js";
+import { clip, number, type Shape } from "./base.js";
+import { numbers, times, unit } from "./vectors.js";
 
 /**
  * (f x / ||x||, share) if the residual is beyond the clip, (f x / ||x||, -share) if not; f = residual / clip, cut.
@@ -13,10 +14,10 @@ export function direction(dimension: number, share: number): Shape {
     dimension + 1,
     Math.sqrt(1 + share ** 2),
     (features, residual, most) => {
-      const off = finite(residual);
-      const cut = Math.max(finite(most), 1e-100); // whatever a server says
+      const off = number(residual);
+      const cut = Math.max(number(most), 1e-100); // whatever a server says
       return [
-        ...times(unit(finites(features, dimension)), clip(off / cut, -1, 1)),
+        ...times(unit(numbers(features, dimension)), clip(off / cut, -1, 1)),
         Math.abs(off) > cut ? share : -share,
       ];
     },

@@ -25,7 +25,7 @@ export function domainFrom(given: Record<string, unknown>): Domain {
   const { kind: _, ...found } = read({ kind: anything, ...readers }, given, kind);
   const numbers = Object.values(found) as Four;
   const fits = kind === "interval" ? numbers[0] < numbers[1] : numbers.every((number) => number > 0);
-  must(fits, ConfigurationError, `${kind === "interval" ? "low < high" : "positive numbers"} of ${kind}`, numbers);
+  must(fits, ConfigurationError, "low < high, and else positive numbers", numbers);
   const [size, radius, embed] = domain(...numbers);
   return { kind, numbers, size, radius, embed };
 }

@@ -1,8 +1,8 @@
 /** Messages of one number. */
 
-import { clip, finite, type Shape } from "./base.js";
+import { clip, number, type Shape } from "./base.js";
 
 /** One number in a declared range; the message is its position between -1 and 1. */
 export function interval(low: number, high: number): Shape {
-  return [1, 1, (value) => [clip((finite(value) - (high + low) / 2) / ((high - low) / 2), -1, 1)]];
+  return [1, 1, (value) => [clip((number(value) - (high + low) / 2) / ((high - low) / 2), -1, 1)]];
 }

@@ -1,6 +1,7 @@
 /** The sufficient statistics of one person for a linear model. */
 
-import { clip, finite, finites, shorten, times, type Shape } from "./base.js";
+import { clip, number, type Shape } from "./base.js";
+import { numbers, shorten, times } from "./vectors.js";
 
 /**
  * x x' and y x of one person together, for ||x|| <= 1 and |y| <= reward_bound.
@@ -13,8 +14,8 @@ export function moments(dimension: number, rewardBound: number, weight: number):
     (dimension * (dimension + 3)) / 2,
     Math.sqrt(1 + weight ** 2),
     (features, reward) => {
-      const x = shorten(finites(features, dimension), 1);
-      const y = clip(finite(reward) / rewardBound, -1, 1);
+      const x = shorten(numbers(features, dimension), 1);
+      const y = clip(number(reward) / rewardBound, -1, 1);
       const upper = x.flatMap((a, i) => x.slice(i + 1).map((b) => Math.SQRT2 * (a * b)));
       return [...x.map((a) => a * a), ...upper, ...times(x, weight * y)];
     },
