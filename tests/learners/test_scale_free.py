@@ -77,7 +77,8 @@ def test_late_steps_are_shorter():
 
 @pytest.mark.parametrize("told", [{"drift": "sudden"}, {"contrast": 0.0}])
 def test_where_theta_may_change_or_actions_have_names_steps_do_not_become_shorter(told: dict[str, Any]):
-    learner: Any = halves(task("scale-free", arms=6, dimension=4, rounds=ROUNDS, epsilon=8.0, watch=0.0, **told)).learner
+    told |= {"watch": 0.0}
+    learner: Any = halves(task("scale-free", arms=6, dimension=4, rounds=ROUNDS, epsilon=8.0, **told)).learner
     assert getattr(learner, "inner", learner).steady == np.inf
 
 

@@ -12,10 +12,10 @@ DRIFTS = ("none", "slow", "sudden")
 
 
 def following(learner: Learner, task: Task, noise: Noise) -> Learner:
-    """The learner in the version for the drift that a task declares. Without one only `scale-free` takes note of a change.
+    """The learner in the version for the drift that a task declares.
 
-    That is where candidates have features and its tuning says `watch`; `watching.py` has the reasons. A contract from
-    before there was either names neither.
+    Where it declares none only `scale-free` notices a change, if candidates have features and its tuning says `watch`;
+    `watching.py` has the reasons. A contract from before there was either names neither.
 
     >>> from sottovoce import halves, task
     >>> type(halves(task("thompson", arms=3, rounds=10, epsilon=1.0, drift="sudden")).learner).__name__
