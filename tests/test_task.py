@@ -13,7 +13,7 @@ from catalogue import shape_of
 from sottovoce import task
 from sottovoce.catalogue.algorithms import algorithms
 from sottovoce.catalogue.resolve import contract_of, mechanism_of
-from sottovoce.catalogue.task import Task, task_of
+from sottovoce.catalogue.task import Shuffling, Task, task_of
 from sottovoce.catalogue.task_file import Privacy, TaskFile
 from sottovoce.catalogue.toml_file import parsed
 from sottovoce.privacy.domains import domain_from
@@ -101,6 +101,15 @@ def test_drift_is_said_in_the_file_and_only_the_learning_part_of_the_contract_kn
         contract_of(file(drift="slow"))
     with pytest.raises(ConfigurationError, match="drift is not tuning; it has its own place in the file"):
         contract_of(file(learner="scale-free", tuning={"drift": "slow"}))
+
+
+def test_a_thousand_models_are_published_unless_a_shuffler_would_not_fill_its_batches_between_two():
+    def every(**said) -> int:
+        return json.loads(contract_of(file(learner="scale-free", horizon=100_000, **said)))["learning"]["publish_every"]
+
+    assert every() == 100
+    assert every(publish_every=7) == 7
+    assert every(shuffler=Shuffling(batch=50)) == 500
 
 
 def test_every_number_of_a_contract_is_whole_or_a_decimal_string():

@@ -152,11 +152,11 @@ def test_what_cannot_be_planned_is_refused_in_words():
 @pytest.mark.parametrize(("contextual", "world"), [(False, "arms"), (True, "people")])
 def test_the_file_of_a_live_task_is_planned_with_its_own_numbers(contextual: bool, world: str, tmp_path: Path):
     path = tmp_path / "task.toml"
-    path.write_text(starting_file(path, contextual=contextual).replace("20_000", "400"))
+    path.write_text(starting_file(path, contextual=contextual).replace("20_000", "2_000"))
     assert is_task_file(path)
     study, worlds, said, _ = load_task_study(path)
     (row,) = plans_of(study, worlds)
-    assert (row.world, row.rounds, row.epsilon) == (world, 400, 4.0 if contextual else 2.0)
+    assert (row.world, row.rounds, row.epsilon) == (world, 2000, 4.0 if contextual else 2.0)
     assert study.publish_every == 2
     assert row.predicted_regret < row.uniform_regret
     assert (row.people_to_compare is None) == contextual

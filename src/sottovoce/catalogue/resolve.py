@@ -22,6 +22,8 @@ QUIETER = (0.5, 0.25)
 
 MODELS = 1000
 """How many models are published over the horizon, where the file does not say. See docs/defaults.md."""
+BATCHES = 10
+"""At least so many of a shuffler lie between two of these models: what does not fill one before the next is lost."""
 
 
 def mechanism_of(task: Task) -> Mechanism:
@@ -107,7 +109,8 @@ def _offers(task: Task, file: TaskFile) -> ByModel | ByTicket:
 def _learning(file: TaskFile, task: Task) -> dict[str, Any]:
     """See `catalogue.task.Learning`."""
     same = {name: getattr(task, name) for name in ("learner", "preset", "formula", "tuning", "region")}
-    publish_every = file.publish_every or max(1, file.horizon // MODELS)
+    between = BATCHES * file.shuffler.batch if file.shuffler else 1
+    publish_every = file.publish_every or max(between, file.horizon // MODELS)
     chosen: dict[str, Any] = {"origins": file.origins} if file.origins else {}
     if file.shuffler:
         chosen["shuffler"] = {"batch": file.shuffler.batch}

@@ -100,7 +100,7 @@ class TaskFile(Strict, frozen=True, kw_only=True):
     """For learners of points: how many coordinates."""
     reward: Reward = Reward()
     publish_every: int = 0
-    """Reports between two models; a two-hundredth of the horizon when left out."""
+    """Reports between two models; a thousandth of the horizon when left out."""
     delay: str = "10m"
     """A device waits at random up to so long before it sends."""
     retention: str = "90d"
