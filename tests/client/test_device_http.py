@@ -141,3 +141,49 @@ def test_an_answer_that_comes_byte_by_byte_is_given_up(said: bytes, monkeypatch:
             transport.request("GET", "/healthz")
         assert time.monotonic() - start < 1.0
         thread.join()
+
+
+@contextmanager
+def answering(*said: bytes):
+    """The address of a server that says this on its one connection, whatever is asked."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def answer():
+            connection, _ = server.accept()
+            with connection, suppress(OSError):
+                connection.recv(1000)
+                for piece in said:
+                    connection.sendall(piece)
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        yield f"http://127.0.0.1:{server.getsockname()[1]}"
+        thread.join()
+
+
+CHUNKED = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("said", "complaint"),
+    [
+        (b"HTTP/1.1 200 OK\r\n\r\n", "too long"),
+        (CHUNKED, "too long"),
+        (CHUNKED + b"-1\r\n", "too long"),
+        (CHUNKED + b"0\r\n", "too long"),
+        (CHUNKED + b"-5\r\n", "not an answer: ValueError"),
+    ],
+)
+def test_an_endless_answer_is_given_up_before_it_fills_the_memory(
+    said: bytes, complaint: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(http, "LARGEST_ANSWER", 2**16)
+    with answering(said, *[b"1\r\nx\r\n" * 1000] * 1000) as address, pytest.raises(ConnectionError, match=complaint):
+        Http(address).request("GET", "/healthz")
+
+
+def test_an_answer_that_ends_too_early_is_none():
+    """Else a contract that was cut off would look like another contract."""
+    said = b'HTTP/1.1 200 OK\r\ncontent-length: 20\r\n\r\n{"half": '
+    with answering(said) as address, pytest.raises(ConnectionError, match="ended before it was complete"):
+        Http(address).request("GET", "/healthz")

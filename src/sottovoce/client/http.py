@@ -15,7 +15,7 @@ import msgspec
 from sottovoce.protocol.errors import ConfigurationError, WireError
 
 LARGEST_ANSWER = 2**25
-"""Bytes that a device reads of one answer."""
+"""Bytes that a device reads of one answer, with its headers."""
 LONGEST_ANSWER = 60.0
 """Seconds that a whole answer may take, however little of it comes at once: a megabyte at 0.14 Mbit/s."""
 
@@ -104,10 +104,10 @@ class Http:
         try:
             connection.request(method, self._prefix + path, body, {**kind, **(headers or {})})
             answer = connection.getresponse()
-            content = answer.read(LARGEST_ANSWER + 1)
-            if len(content) > LARGEST_ANSWER:
-                raise ConnectionError("the answer is too long")
-        except http.client.HTTPException as error:
+            content = answer.read(LARGEST_ANSWER)
+            if answer.length:
+                raise ConnectionError("the answer ended before it was complete")
+        except (http.client.HTTPException, ValueError) as error:  # ValueError: a piece of less than no bytes
             connection.close()
             raise ConnectionError(f"not an answer: {type(error).__name__}") from error
         except OSError:
@@ -128,20 +128,24 @@ def _parts_of(server: str) -> SplitResult:
 
 
 class _Answer(http.client.HTTPResponse):
-    """An answer that must be whole in time: the timeout of a socket holds for each piece alone."""
+    """An answer that must be whole in time: the timeout of a socket holds for each piece alone.
+
+    And it must be short, however it announces its length: `http.client` reads a piece of -1 bytes to its end.
+    """
 
     def __init__(self, sock: socket.socket, *arguments: Any, **named: Any) -> None:
         super().__init__(sock, *arguments, **named)
         self.fp.close()
-        self.fp = io.BufferedReader(_InTime(sock))
+        self.fp = io.BufferedReader(_Limited(sock))
 
 
-class _InTime(io.RawIOBase):
-    """What a socket says until it has taken too long."""
+class _Limited(io.RawIOBase):
+    """What a socket says until it has taken too long, or was too much."""
 
     def __init__(self, sock: socket.socket) -> None:
         self._socket, self._file = sock, sock.makefile("rb", buffering=0)
         self._wait, self._end = sock.gettimeout() or LONGEST_ANSWER, time.monotonic() + LONGEST_ANSWER
+        self._room = LARGEST_ANSWER
 
     def readable(self) -> bool:
         return True
@@ -151,7 +155,11 @@ class _InTime(io.RawIOBase):
         if left <= 0:
             raise TimeoutError("the answer takes too long")
         self._socket.settimeout(min(left, self._wait))
-        return self._file.readinto(buffer)
+        found = self._file.readinto(buffer)
+        self._room -= found or 0
+        if self._room < 0:
+            raise ConnectionError("the answer is too long")
+        return found
 
     def close(self) -> None:
         self._file.close()
