@@ -15,6 +15,7 @@ import sottovoce as sottovoce_package
 from catalogue import made_up_ratings
 from sottovoce.catalogue.algorithms import GUIDE, algorithms
 from sottovoce.cli import main
+from sottovoce.cli.output import say, table_of, words
 from sottovoce.protocol.errors import ConfigurationError, UnknownName
 
 SIMULATE_FIELDS = {
@@ -369,3 +370,12 @@ def test_a_device_can_be_named_and_the_folder_of_results_does_not_ask_which_it_w
     made = {file.name: file.stat().st_mtime_ns for file in (tmp_path / "here" / "cells").iterdir()}
     assert typed("simulate", *SMALL, "--out", "here", cwd=tmp_path) == named
     assert {file.name: file.stat().st_mtime_ns for file in (tmp_path / "here" / "cells").iterdir()} == made
+
+
+def test_words_of_others_are_shown_as_they_are_and_command_no_terminal(capsys: pytest.CaptureFixture[str]):
+    """Names of tasks and actions come from a file or a server; brackets are no markup there."""
+    for name in ("Buy [new]", "[/]", "a :smile:"):
+        say(table_of(name, words(name), rows=[[name]]))
+        assert capsys.readouterr().out.count(name) == 3
+    say("\x1b[2J\x9b31m\ttabulators stay", wrap=False)
+    assert capsys.readouterr().out.startswith("\ufffd[2J\ufffd31m")

@@ -101,12 +101,15 @@ def _run() -> None:
 
 
 def _refuse(sentence: str) -> NoReturn:
-    """One sentence as it is (square brackets are no markup here), and exit code 2."""
+    """One sentence as it is, and exit code 2."""
     try:
-        from rich.console import Console
         from rich.text import Text
+
+        from sottovoce.cli.output import Terminal
     except ModuleNotFoundError:
         sys.stderr.write(f"sottovoce: {sentence}\n")
     else:
-        Console(stderr=True).print(Text.assemble(("sottovoce: ", "bold red"), sentence))
+        terminal = Terminal(stderr=True)
+        said = terminal.render_str(sentence, highlight=False)
+        terminal.print(Text.assemble(("sottovoce: ", "bold red"), said))
     sys.exit(2)

@@ -11,6 +11,7 @@ from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Column, Table
+from rich.text import Text
 
 from sottovoce.protocol.errors import ConfigurationError
 
@@ -51,8 +52,21 @@ def folder(path: Path) -> Path:
 
 def say(what: Any = "", style: str = "", *, wrap: bool = True) -> None:
     """Print a text as it is, a table, or an empty line; with `wrap=False` a line keeps its length, as paths need."""
-    table = isinstance(what, Table)
-    Console().print(what, style=style, highlight=table, markup=table, soft_wrap=not wrap)
+    Terminal().print(what, style=style, highlight=isinstance(what, Table), soft_wrap=not wrap)
+
+
+CONTROLS = dict.fromkeys((*range(9), *range(11, 32), *range(127, 160)), "\ufffd")
+"""Characters that would command a terminal, and what is shown instead; tabulators and ends of lines stay."""
+
+
+class Terminal(Console):
+    """Shows words as they are, whoever wrote them: brackets and colons are no markup, and nothing is a command."""
+
+    def __init__(self, *, stderr: bool = False) -> None:
+        super().__init__(stderr=stderr, markup=False, emoji=False)
+
+    def render_str(self, text: str, **how: Any) -> Text:
+        return super().render_str(text.translate(CONTROLS), **how)
 
 
 def words(heading: str, *, wraps: bool = False) -> Column:
@@ -60,7 +74,7 @@ def words(heading: str, *, wraps: bool = False) -> Column:
     return Column(heading, no_wrap=not wraps)
 
 
-def table_of(title: str, *columns: str | Column, rows: Iterable[Sequence[str]] = ()) -> Table:
+def table_of(title: str, *columns: str | Column, rows: Iterable[Sequence[str | Text]] = ()) -> Table:
     """A table without a frame, narrow enough for 80 columns; a column given by its heading is of numbers."""
     every = (Column(c, justify="right", no_wrap=True) if isinstance(c, str) else c for c in columns)
     table = Table(*every, title=title, title_justify="left", box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0))
@@ -72,7 +86,7 @@ def table_of(title: str, *columns: str | Column, rows: Iterable[Sequence[str]] =
 @contextmanager
 def progress_bar(title: str, total: int) -> Iterator[Callable[..., None]]:
     """A bar on the error stream that goes away at the end; yields what to call with each step, and a new title."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         job = bar.add_task(title, total=total)
         yield lambda steps, title=None: bar.update(job, advance=steps, description=title)

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from sottovoce.catalogue.algorithms import algorithm_of
-from sottovoce.cli.output import JsonFile, folder, progress_bar, say, table_of, words, write_rows
+from sottovoce.cli.output import JsonFile, Terminal, folder, progress_bar, say, table_of, words, write_rows
 from sottovoce.cli.study_options import Device, with_study
 
 if TYPE_CHECKING:
@@ -92,7 +91,7 @@ def run_jobs(jobs: "Sequence[Job]", fresh: bool) -> "list[list[CellResult]]":
     if kept := every - to_run:
         where = jobs[0][0].path if len(jobs) == 1 else jobs[0][0].path.parent
         note = f"{kept} of {every} curves are in {where}; --fresh runs them again"
-        Console(stderr=True).print(note, style="dim", highlight=False)
+        Terminal(stderr=True).print(note, style="dim", highlight=False)
     with progress_bar(_title() if to_run else "", to_run * jobs[0][1].rounds) as advance:
         for (place, study, _), cells, results in zip(jobs, missing, found, strict=True):
             for result in run_cells(study, cells, advance):
@@ -142,7 +141,7 @@ def _by_world(
     """A section per world; fits 80 columns."""
     table = table_of(title, words("who"), "epsilon", "delta", *columns)
     for world in dict.fromkeys(result.cell.world_name for result in results):
-        table.add_row(f"[bold]{world}[/]")
+        table.add_row(world, style="bold")
         for result in results:
             cell = result.cell
             if cell.world_name == world:
