@@ -1,5 +1,7 @@
 """The file of a device, opened by several at once."""
 
+import subprocess
+import sys
 import threading
 from contextlib import closing
 from pathlib import Path
@@ -52,3 +54,25 @@ def test_a_file_that_cannot_be_used_is_refused_and_not_replaced(broken: str, tmp
     with pytest.raises(ConfigurationError, match=r"cannot use the device's file.*it keeps what was spent: put"):
         Vault(tmp_path)
     assert file.stat().st_ino == before
+
+
+FORKED = """
+import os
+from sottovoce.client.vault import Vault
+from sottovoce.protocol.errors import ConfigurationError
+
+vault = Vault(None)
+if not os.fork():
+    try:
+        vault.joined()
+    except ConfigurationError:
+        os._exit(7)
+    os._exit(0)
+print(os.waitstatus_to_exitcode(os.wait()[1]), vault.joined())
+"""
+
+
+def test_a_forked_process_does_not_spend_the_budget_of_its_parent_again():
+    """In memory both would have all of it, and the same permits."""
+    done = subprocess.run([sys.executable, "-c", FORKED], capture_output=True, text=True, timeout=60)
+    assert done.stdout == "7 []\n", done.stderr

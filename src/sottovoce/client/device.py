@@ -47,7 +47,7 @@ class Device:
     `epsilon` asks for a quieter gate of the contract. `strict` raises `BadInput` for fields that the task does not
     have; without it such a person gets a random action, and the log says what was wrong. `admission` gets a token from
     the app's own server, where the task wants one. `entropy` is for tests only. One process at a time should have the
-    same task of the same folder open: two may lose each other's reports.
+    same task of the same folder open: two may lose each other's reports. A process that was forked opens its own.
     """
 
     def __init__(

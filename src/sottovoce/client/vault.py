@@ -34,7 +34,7 @@ class Vault:
     """
 
     def __init__(self, folder: Path | None) -> None:
-        self.lock = threading.RLock()
+        self.lock, self._process = threading.RLock(), os.getpid()
         self.id = 0
         """The number of the task that was joined; 0 before."""
         try:
@@ -62,6 +62,7 @@ class Vault:
     @contextmanager
     def transaction(self, *, flush: bool = False) -> Iterator[None]:
         """All of it or nothing."""
+        self._check_process()
         with self.lock:
             self._db.execute(f"PRAGMA synchronous = {'FULL' if flush else 'NORMAL'}")
             self._db.execute("BEGIN IMMEDIATE")
@@ -84,8 +85,14 @@ class Vault:
 
     def run(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
         """Run one statement; the rows that it returns."""
+        self._check_process()
         with self.lock:
             return self._db.execute(statement, values).fetchall()
+
+    def _check_process(self) -> None:
+        """A copy of this process would spend the same budget, and use the same permits, a second time."""
+        if os.getpid() != self._process:
+            raise ConfigurationError("this device was opened before the process was forked; open one after that")
 
     def _select(self, kind: type[Row], which: str, *values: Any) -> list[Row]:
         """Rows of this kind; `which` says the table and the condition."""
