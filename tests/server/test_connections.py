@@ -1,5 +1,6 @@
 """Connections that want nothing, and requests that never end: they stop nobody, and do not last."""
 
+import asyncio
 import contextlib
 import os
 import resource
@@ -15,6 +16,8 @@ from serving import ARMS, Server, children_of
 from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.protocol.wire import LARGEST_OFFERS
 from sottovoce.server.connections import room
+from sottovoce.server.problems import Problem
+from sottovoce.server.web.messages import collected
 
 HEAD = b"POST /v1/tasks/arms/offers HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
 ASKED = b'{"commitments":["' + b"A" * 43 + b'"]}'
@@ -169,3 +172,15 @@ def test_a_body_that_ends_too_early_is_refused(hurried: Server, sent: bytes):
     assert b"the body ended before it was complete" in found
     whole = connect(hurried, HEAD + b"Connection: close\r\nContent-Length: 63\r\n\r\n" + ASKED)
     assert heard(whole).startswith(b"HTTP/1.1 200")
+
+
+def test_a_body_of_very_many_pieces_is_refused_before_it_keeps_a_core_busy(hurried: Server):
+    """One request in pieces of a byte took nine seconds of processor time; a slow network's pieces are larger."""
+    said = HEAD + b"Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n" + b"1\r\n \r\n" * 1_000
+    assert heard(connect(hurried, said + b"3f\r\n" + ASKED + b"\r\n0\r\n\r\n")).startswith(b"HTTP/1.1 200")
+
+    async def without_end() -> dict[str, object]:
+        return {"type": "http.request", "body": b" ", "more_body": True}
+
+    with pytest.raises(Problem, match="at most 2,048 pieces"):
+        asyncio.run(collected(without_end))
