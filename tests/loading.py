@@ -315,7 +315,12 @@ class Cluster:
             assert '"event":"route failed"' not in server.log.read_text()
         check_journal(self.address, acknowledged)
         check_replay(self.address, states)
-        return len(acknowledged), sum(load.retried for load in self.loads)
+        return len(acknowledged), self.retried
+
+    @property
+    def retried(self) -> int:
+        """How often somebody came again until now."""
+        return sum(load.retried for load in self.loads)
 
     def close(self) -> None:
         for server in self.servers:

@@ -112,7 +112,8 @@ def test_without_a_token_nobody_manages_tasks(tmp_path: Path):
     try:
         for method, path in ADMIN:
             for headers in ({}, {"authorization": "Bearer "}, {"authorization": f"Bearer {TOKEN}"}):
-                problem(server.call(method, path, b"{}", headers=headers), 403, "forbidden")
+                asked = b"{}" if method == "POST" else None  # a server need not read what comes with a GET
+                problem(server.call(method, path, asked, headers=headers), 403, "forbidden")
     finally:
         server.close()
 
