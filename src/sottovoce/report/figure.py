@@ -47,12 +47,23 @@ def legend(panel: Axes, where: str = "inside", **options: Any) -> None:
     panel.legend(frameon=False, fontsize=8.5, **places[where], **options)
 
 
+def literal(text: str) -> str:
+    """Words of others as they are: what stands between two dollars is no formula.
+
+    >>> figure = panels(1, (2.0, 2.0))[0]
+    >>> headline(figure, "$_ or $10")
+    >>> "$_ or $10" in svg_of(figure, "drawn as it is")
+    True
+    """
+    return text.replace("$", r"\$")
+
+
 def headline(figure: Figure, text: str) -> None:
-    figure.suptitle(text, x=0.01, ha="left", fontsize=12, fontweight="bold")
+    figure.suptitle(literal(text), x=0.01, ha="left", fontsize=12, fontweight="bold")
 
 
 def subtitle(panel: Axes, text: str) -> None:
-    panel.set_title(text, loc="left", fontsize=10, color="#555")
+    panel.set_title(literal(text), loc="left", fontsize=10, color="#555")
 
 
 def grid(panel: Axes, **which: Any) -> None:

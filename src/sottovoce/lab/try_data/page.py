@@ -15,6 +15,7 @@ from sottovoce.report.figure import (
     grid,
     headline,
     legend,
+    literal,
     on_every_screen,
     panels,
 )
@@ -59,7 +60,7 @@ def draw_rewards(trial: Trial, narrow: bool = False) -> Figure:
         panel.plot(outcome.people, [band.mean for band in bands], color=colour, linewidth=2, label=outcome.who)
         low, high = [band.low for band in bands], [band.high for band in bands]
         panel.fill_between(outcome.people, low, high, color=colour, alpha=0.15, linewidth=0)
-    panel.axhline(known.best, color=UNIFORM, linewidth=1.6, label=f"always {known.best_action!r}")
+    panel.axhline(known.best, color=UNIFORM, linewidth=1.6, label=literal(f"always {known.best_action!r}"))
     panel.axhline(known.uniform, color=UNIFORM, linewidth=1.6, linestyle=DOTTED, label="uniform play")
     panel.set(xlabel="people", ylabel="mean reward of a person", xlim=(0, trial.question.file.horizon))
     panel.xaxis.set_major_formatter(lambda people, _: f"{people:,.0f}")

@@ -158,10 +158,11 @@ def only_one(role: str, folder: Path, *, wait: bool) -> IO[str]:
     """The lock of the one process with this role. It ends with its process, however that ends."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        lock = open(folder / f"{role}.lock", "w")  # noqa: SIM115 (the caller's context closes it)
+        place = os.open(folder / f"{role}.lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
     except OSError as error:
         detail = f"{error.strerror}; let this user write there, or choose another --data"
         raise ConfigurationError(f"cannot write to {folder}: {detail}") from error
+    lock = open(place, "w")  # noqa: SIM115 (the caller's context closes it)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
     except OSError as error:
