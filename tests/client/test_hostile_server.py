@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from pretend import PERSON, Clock, Server, contextual, problem
 
@@ -206,6 +207,16 @@ def test_words_that_no_server_of_ours_says_are_not_kept(answer: Response):
     assert device.send().waiting == 1
     assert device.stats()["drawn"] == 1
     assert not [word for word in device.stats() if "my-own" in word]
+
+
+@pytest.mark.parametrize("learner", ["gradient", "scale-free", "linucb"])
+def test_a_model_that_overflows_is_answered_whatever_the_app_does_about_overflows(learner: str):
+    """Else a server could send one that fails for some people, and see who does not report."""
+    server = Server(contextual(learner=learner, privacy=Privacy(epsilon=4.0, lifetime=1e5)))
+    server.theta = 1.7e308
+    with np.errstate(all="raise"):
+        device, _ = waiting(server, 3)
+    assert len(device.outbox()) == 3
 
 
 def test_a_thread_in_the_background_survives_everything_and_says_so(caplog: pytest.LogCaptureFixture):

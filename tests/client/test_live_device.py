@@ -11,7 +11,7 @@ from datetime import date
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pretend import NOON, PERSON, Clock, Server, any_contract, arms, contextual, points, problem
 
@@ -287,6 +287,7 @@ anything = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.te
     reward=anything,
     observed=st.booleans(),
 )
+@example(person={"age": 10**400, "country": "it", "member": True}, reward=10**400, observed=True)
 def test_whatever_the_input_one_private_report_of_the_same_length_leaves(person, reward, observed):
     """Nothing un-noised: a report has five fields, of which one is a payload of the mechanism's length."""
     clock = Clock()
@@ -429,6 +430,10 @@ def changed(body: bytes, **parts) -> bytes:
     return json.dumps(json.loads(body) | parts).encode()
 
 
+ENDLESS = {"low": "-1.7e308", "high": "1.7e308"}
+"""Finite, but the length between them is not: some rewards would have no place on it, and be missed."""
+
+
 def test_contracts_that_lie_are_refused():
     contract = contextual()
     known = json.loads(contract)
@@ -440,6 +445,10 @@ def test_contracts_that_lie_are_refused():
             contract, offers=known["offers"] | {"actions": ["red", "green"]}
         ),
         "breaks a rule: waiting": changed(contract, delay=-1),
+        "breaks a rule: the reward has a finite range": changed(contract, reward=known["reward"] | ENDLESS),
+        "breaks a rule: messages have a finite scale": changed(
+            contract, reward=known["reward"] | {f"unit_{end}": number for end, number in ENDLESS.items()}
+        ),
         "breaks a rule: a task with a model": changed(contract, offers={"kind": "tickets", "dimension": 0}),
         "not 'headline'": changed(contract, id="other"),
         "format 1": changed(contract, format=1),

@@ -68,7 +68,7 @@ def context_of(offers: ByModel, raw: Any) -> tuple[Array, str]:
         return features(offers, raw), ""
     except BadInput as error:
         problem = str(error)
-    except (TypeError, ValueError, AttributeError) as error:
+    except Exception as error:  # whatever an app gives
         problem = f"not fields: {type(error).__name__}"
     given = len(raw) if isinstance(raw, Sequence) and not isinstance(raw, str | bytes) else 1
     rows = len(offers.actions) or max(1, min(given, offers.candidates))
@@ -108,18 +108,17 @@ def message_of(
     raw, offers = msgspec.msgpack.decode(pending.raw), terms.contract.offers
     shape = (len(raw),) if isinstance(offers, ByTicket) and offers.slopes else ()
     given, notes = observed(terms.contract.reward, reward, shape)
-    reward = terms.contract.reward.to_unit(given)
-    if isinstance(offers, ByModel) and isinstance(mechanism.domain, Interval):
-        return mechanism.domain.embed(reward), notes  # it measures: the reward alone
     try:
-        with np.errstate(over="ignore"):  # a server may send what overflows; the domain refuses the infinity
-            if isinstance(offers, ByModel):
-                rows = np.atleast_2d(np.array(raw, dtype=float))  # one row in what earlier versions kept
-                return terms.user.message(models[pending.version], rows, 0, reward), notes
-            action = np.array(raw, dtype=float) if isinstance(raw, list) else raw
-            return terms.user.message(action, None, action, reward), notes
+        reward = terms.contract.reward.to_unit(given)
+        if isinstance(offers, ByModel) and isinstance(mechanism.domain, Interval):
+            return mechanism.domain.embed(reward), notes  # it measures: the reward alone
+        if isinstance(offers, ByModel):
+            rows = np.atleast_2d(np.array(raw, dtype=float))  # one row in what earlier versions kept
+            return terms.user.message(models[pending.version], rows, 0, reward), notes
+        action = np.array(raw, dtype=float) if isinstance(raw, list) else raw
+        return terms.user.message(action, None, action, reward), notes
     except (BadInput, KeyError):  # KeyError: another process has thrown the model away
-        return np.zeros(size(terms.mechanism.domain)), [*notes, "bad_input"]
+        return np.zeros(size(mechanism.domain)), [*notes, "bad_input"]
 
 
 def observed(terms: RewardTerms, reward: Any, shape: tuple[int, ...] = ()) -> tuple[Array, list[str]]:
@@ -134,7 +133,7 @@ def observed(terms: RewardTerms, reward: Any, shape: tuple[int, ...] = ()) -> tu
         return default, ["unobserved"]
     try:
         given = np.asarray(reward)
-    except (TypeError, ValueError):
+    except Exception:  # whatever an app gives
         return default, ["bad_input"]
     if given.dtype.kind not in "biuf" or given.shape != shape or not np.all(np.isfinite(given)):
         return default, ["bad_input"]

@@ -37,6 +37,10 @@ from sottovoce.users.fields import RawFields
 NO_REPORT = "silent:"
 """Decisions without a report say so in their id (no other id has a colon); nothing about them is kept."""
 
+OVERFLOWING = np.errstate(all="ignore")
+"""Numbers may overflow, also where the app has said that this is an error: a server could send a model that fails for
+some people, and see who does not report."""
+
 log = logging.getLogger("sottovoce.client")
 
 
@@ -113,6 +117,7 @@ class Device:
         if (missing := self._stock.missing(self._clock())) and self._may_report(self._clock()):
             self._network.fetch(missing, self._clock())
 
+    @OVERFLOWING
     def _choose_by_model(self, offers: ByModel, raw: Any, baseline: int | str) -> Decision:
         context, problem = answers.context_of(offers, raw)
         if problem:
@@ -202,6 +207,7 @@ class Device:
         with self._vault.lock:
             return self._report(decision, reward)
 
+    @OVERFLOWING
     def _report(self, decision: str, reward: Any) -> bool:
         """Claim the draw, draw, then persist the report and forget the raw data."""
         with self._vault.transaction(flush=True):

@@ -85,9 +85,9 @@ def _check(contract: Contract) -> None:
     reward = contract.reward
     claims = {
         "a task with a model has fields that fit it, a task with tickets has arms or points": _offers(contract),
-        "the reward has a finite range and its default is in it": -math.inf < reward.low < reward.high < math.inf
+        "the reward has a finite range and its default is in it": 0 < reward.high - reward.low < math.inf
         and reward.low <= reward.default <= reward.high,
-        "messages have a finite scale for the reward": -math.inf < reward.unit_low < reward.unit_high < math.inf,
+        "messages have a finite scale for the reward": 0 < reward.unit_high - reward.unit_low < math.inf,
         "waiting takes less than a year": all(0 <= wait < YEAR for wait in (reward.wait, contract.delay)),
         "a window has days": contract.limit.window_days >= 1,
         "there is a gate": bool(contract.gates),

@@ -107,5 +107,5 @@ def check_positive(name: str, value: float) -> None:
 
 
 def check_range(name: str, low: float, high: float) -> None:
-    if not -math.inf < low < high < math.inf:
+    if not 0 < high - low < math.inf:
         raise ConfigurationError(f"{name} needs finite low < high, got ({low}, {high})")

@@ -10,6 +10,7 @@ elsewhere, so every action has its own coefficients. Where there are candidates 
 """
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -88,7 +89,7 @@ def _value(name: str, field: Field, value: Any) -> float | bool | int:
             return value
         case Category(values=words), str():
             return words.index(value) if value in words else -1
-        case Number(), int() | float() if not isinstance(value, bool) and math.isfinite(value):
+        case Number(), int() | float() if not isinstance(value, bool) and abs(value) <= sys.float_info.max:
             return float(value)
     wanted = {Number: "a finite number", Category: "a word", Flag: "true or false"}[type(field)]
     raise BadInput(f"field {name!r} must be {wanted}, or None where it is not known; got {value!r}")
