@@ -60,10 +60,9 @@ const contract = {
     rewardTerms,
     "low <= default <= high",
     (terms) =>
-      terms.low < terms.high &&
       terms.low <= terms.default &&
       terms.default <= terms.high &&
-      terms.unit_low < terms.unit_high,
+      [terms.high - terms.low, terms.unit_high - terms.unit_low].every((length) => length > 0 && length < Infinity),
   ),
   delay: duration,
   expires: date,
