@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from pretend import PERSON, Clock, Server, contextual, problem
+from pretend import PERSON, Clock, Server, arms, contextual, problem
 
 from sottovoce import Budget, Interval
 from sottovoce.catalogue.task_file import Privacy
@@ -207,6 +207,19 @@ def test_words_that_no_server_of_ours_says_are_not_kept(answer: Response):
     assert device.send().waiting == 1
     assert device.stats()["drawn"] == 1
     assert not [word for word in device.stats() if "my-own" in word]
+
+
+@pytest.mark.parametrize(
+    ("contract", "domain"),
+    [(arms(), {"low": "0.0", "high": "5e-324"}), (contextual(learner="scale-free"), {"share": "1e200"})],
+)
+def test_a_domain_in_which_not_every_message_has_a_place_is_refused(contract: bytes, domain: dict[str, str]):
+    """Else a report would leave for some rewards alone, or for none."""
+    known = json.loads(contract)
+    lie, server = known | {"domain": known["domain"] | domain}, Server(contract)
+    server.contracts[known["id"]] = json.dumps(lie).encode()
+    with pytest.raises(ContractRefused, match="cannot be kept"):
+        Device("http://s", known["id"], transport=server, clock=Clock())
 
 
 @pytest.mark.parametrize("learner", ["gradient", "scale-free", "linucb"])

@@ -107,5 +107,5 @@ def check_positive(name: str, value: float) -> None:
 
 
 def check_range(name: str, low: float, high: float) -> None:
-    if not 0 < high - low < math.inf:
+    if not 0 < (high - low) / 2 < math.inf:  # half the range is what a number is divided by
         raise ConfigurationError(f"{name} needs finite low < high, got ({low}, {high})")

@@ -71,6 +71,8 @@ class Sphere:
     def verify(self) -> None:
         verify_whole(self.candidates, self.cap, self.inside, self.outside)
         verify_weights(self.inside, self.outside, self.budget.epsilon, self.total)
+        if not 0 < self.domain.radius < math.inf:
+            raise BrokenPromise(f"messages are divided by their largest length, got {self.domain.radius}")
         too_large = self.candidates * self.dimension > LARGEST_CODEBOOK
         if not 1 <= self.cap <= self.candidates // 2 <= 2**15 or self.candidates % 2 or too_large:
             raise BrokenPromise(

@@ -24,8 +24,8 @@ export function domainFrom(given: Record<string, unknown>): Domain {
   const [domain, readers] = lookUp("domain", kind, DOMAINS);
   const { kind: _, ...found } = read({ kind: anything, ...readers }, given, kind);
   const numbers = Object.values(found) as Four;
-  const fits = kind === "interval" ? numbers[0] < numbers[1] : numbers.every((number) => number > 0);
-  must(fits, ConfigurationError, "low < high, and else positive numbers", numbers);
+  const fits = kind === "interval" ? numbers[1] - numbers[0] > 5e-324 : numbers.every((number) => number > 0);
+  must(fits, ConfigurationError, "low < high, else positive numbers", numbers);
   const [size, radius, embed] = domain(...numbers);
   return { kind, numbers, size, radius, embed };
 }
