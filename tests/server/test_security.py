@@ -5,6 +5,8 @@ import contextlib
 import gzip
 import hashlib
 import json
+import socket
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +14,10 @@ import msgspec
 import pytest
 
 from serving import ARMS, MODEL, TOKEN, Caller, Held, Server, committing, model_report, new_nonces, ticket_report
+from sottovoce.admin.remote import Remote
 from sottovoce.protocol.codec import from_text, to_text
 from sottovoce.protocol.contract import DAY
+from sottovoce.protocol.errors import Refused
 from sottovoce.protocol.permits import commitment_of
 from sottovoce.protocol.wire import LARGEST_BATCH, LARGEST_BODY, LARGEST_OFFERS
 from sottovoce.server.web.balance import Balance
@@ -307,3 +311,30 @@ def test_a_paused_task_hears_nothing_until_it_is_resumed(live):
     assert server.summary("paused")["refused"] == {"task-paused": 1}
     assert server.admin("POST", "/v1/tasks/paused/resume").json()["state"] == "open"
     assert server.report("paused", report) == ["accepted"]
+
+
+def test_an_admin_token_does_not_follow_a_redirect_to_another_server():
+    elsewhere: list[bytes] = []
+
+    def answer(server: socket.socket, said: bytes, heard: list[bytes]) -> None:
+        with contextlib.suppress(OSError):
+            connection, _ = server.accept()
+            with connection:
+                heard.append(connection.recv(4096))
+                connection.sendall(said)
+
+    with socket.create_server(("127.0.0.1", 0)) as first, socket.create_server(("127.0.0.1", 0)) as second:
+        address = f"http://127.0.0.1:{second.getsockname()[1]}/"
+        moved = f"HTTP/1.1 302 Found\r\nlocation: {address}\r\ncontent-length: 0\r\n\r\n".encode()
+        second.settimeout(0.5)
+        threads = [
+            threading.Thread(target=answer, args=(first, moved, [])),
+            threading.Thread(target=answer, args=(second, b"HTTP/1.1 200 OK\r\n\r\n", elsewhere)),
+        ]
+        for thread in threads:
+            thread.start()
+        with pytest.raises(Refused, match="302"):
+            list(Remote(f"http://127.0.0.1:{first.getsockname()[1]}", TOKEN).export("arms"))
+        for thread in threads:
+            thread.join()
+    assert elsewhere == []

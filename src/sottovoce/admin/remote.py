@@ -1,5 +1,6 @@
 """A server as its administrator and the fleet see it: a call per route; a problem becomes one line."""
 
+import http.client
 import time
 import urllib.error
 import urllib.parse
@@ -10,7 +11,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from sottovoce.catalogue.task_file import TaskFile
-from sottovoce.client.http import Http, Response, Transport
+from sottovoce.client.http import LARGEST_ANSWER, Http, Response, Transport
 from sottovoce.protocol.contract import ByModel, Contract, contract_from
 from sottovoce.protocol.errors import Refused, Unreachable
 from sottovoce.protocol.offers import Model, model_from
@@ -45,6 +46,12 @@ ADVICE = {
 NOT_READY = 503
 PATIENCE = 60.0
 """Seconds that a server may take: to prepare its first offers, to take a report, to learn from all it took."""
+
+
+DIRECT = urllib.request.OpenerDirector()
+"""Asks the server and nobody else: it follows no redirect, for the token is for one server."""
+for _handler in ("HTTPHandler", "HTTPSHandler", "HTTPDefaultErrorHandler", "HTTPErrorProcessor"):
+    DIRECT.add_handler(getattr(urllib.request, _handler)())
 
 
 class Remote:
@@ -131,10 +138,12 @@ class Remote:
         """The contract and the reports, a line each, read as they come: there may be many."""
         address = f"{self._server.rstrip('/')}/v1/tasks/{id}/export"
         try:
-            with urllib.request.urlopen(urllib.request.Request(address, headers=self._headers)) as lines:
+            with DIRECT.open(urllib.request.Request(address, headers=self._headers), timeout=PATIENCE) as lines:
                 yield from lines
         except urllib.error.HTTPError as problem:
-            raise Refused(_problem(problem.code, problem.read())) from problem
+            raise Refused(_problem(problem.code, problem.read(LARGEST_ANSWER))) from problem
+        except http.client.HTTPException as error:
+            raise Unreachable(f"{self._server} stopped before all was there: {type(error).__name__}") from error
         except OSError as error:
             raise Unreachable(self.nobody) from error
 
