@@ -1,5 +1,6 @@
 """The real transport against a small HTTP server."""
 
+import os
 import socket
 import threading
 import time
@@ -118,6 +119,19 @@ def test_threads_that_come_and_go_share_one_connection():
             thread.join()
         assert len(connections) == 1
         transport.close()
+
+
+def test_a_forked_process_has_connections_of_its_own(monkeypatch: pytest.MonkeyPatch):
+    """On the same one each would hear answers to the other's questions."""
+    with served(Server(contextual())) as (address, _, connections):
+        transport = Http(address)
+        first = [transport.request("GET", "/v1/tasks/headline") for _ in range(2)]
+        before, kept = len(connections), transport._idle
+        monkeypatch.setattr(os, "getpid", lambda: 0)
+        assert transport.request("GET", "/v1/tasks/headline") == first[0]
+        assert (before, len(connections), len(kept)) == (1, 2, 1)
+        transport.close()
+        kept[0].close()
 
 
 @pytest.mark.parametrize("said", [b"HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n", b"HTTP/1.1 200 OK\r\nx-name: "])

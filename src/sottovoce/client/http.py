@@ -2,6 +2,7 @@
 
 import http.client
 import io
+import os
 import socket
 import time
 import weakref
@@ -67,10 +68,13 @@ class Http:
         self._host, self._port, self._timeout = address.hostname or "", address.port, timeout
         self._prefix = address.path.rstrip("/")
         self._idle: list[http.client.HTTPConnection] = []
+        self._process = os.getpid()
         weakref.finalize(self, _close, self._idle)
 
     def request(self, method: str, path: str, body: bytes | None = None, headers: Headers = None) -> Response:
         """One request; a lasting connection that the server has closed meanwhile is opened again, once."""
+        if os.getpid() != self._process:  # a copy of it, which would hear the answers to the other's questions
+            self._idle, self._process = [], os.getpid()
         try:
             connection, lasting = self._idle.pop(), True
         except IndexError:
