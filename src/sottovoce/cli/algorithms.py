@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 from rich.table import Table
+from rich.text import Text
 
 from sottovoce.catalogue import algorithms as catalogue
 from sottovoce.catalogue.algorithms import GUIDE
@@ -29,10 +30,10 @@ def algorithms(
         rows.append({"name": name, **row})
         said = row | {"presets": ", ".join(algorithm.presets), "departures": " ".join(algorithm.departures)}
         said["trust"] = SIMULATED.get(algorithm.trust, "")
-        lines = (f"[dim]{fact[:9]:<9}[/] {said[fact]}" for fact in FACTS if said[fact])
-        table.add_row(name, "\n".join([f"[bold]{algorithm.title}[/]", *lines]))
+        lines = (Text.assemble((f"{fact[:9]:<9}", "dim"), f" {said[fact]}") for fact in FACTS if said[fact])
+        table.add_row(name, Text("\n").join([Text(algorithm.title, "bold"), *lines]))
     say(table)
-    advice = [(advice.situation, f"[green]{advice.learner}[/]", advice.why) for advice in GUIDE]
+    advice = [(advice.situation, Text(advice.learner, "green"), advice.why) for advice in GUIDE]
     columns = (words("you have", wraps=True), words("take"), words("why", wraps=True))
     say(table_of("Which one should I use?", *columns, rows=advice))
     write_rows(json, rows)

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 from rich.table import Table
+from rich.text import Text
 
 from sottovoce.catalogue.resolve import contract_of
 from sottovoce.catalogue.task_file import load_task_file
@@ -88,7 +89,7 @@ def _honest(verdicts: list[Verdict]) -> Table:
     columns = (words("mechanism"), "epsilon", "delta", "at least", "share", words("verdict"))
     table = table_of("What the mechanisms give away", *columns)
     for v in verdicts:
-        verdict = "[green]kept[/]" if v.passed else f"[bold red]BROKEN[/] {v.evidence}"
+        verdict = Text("kept", "green") if v.passed else Text.assemble(("BROKEN", "bold red"), f" {v.evidence}")
         bound, share = f"{v.lower_bound:.3f}", f"{v.lower_bound / v.epsilon:.0%}"
         table.add_row(f"{v.mechanism}, {v.domain}", f"{v.epsilon:g}", f"{v.delta:g}", bound, share, verdict)
     return table
@@ -98,6 +99,6 @@ def _planted(verdicts: list[Verdict]) -> Table:
     columns = (words("mechanism"), "epsilon", "at least", words("verdict"), words("evidence", wraps=True))
     table = table_of("Devices broken on purpose", *columns)
     for v in verdicts:
-        verdict = "[green]caught[/]" if v.passed else "[bold red]MISSED[/]"
+        verdict = Text("caught", "green") if v.passed else Text("MISSED", "bold red")
         table.add_row(f"{v.mechanism}, {v.planted}", f"{v.epsilon:g}", f"{v.lower_bound:.3f}", verdict, v.evidence)
     return table

@@ -11,6 +11,7 @@ from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Column, Table
+from rich.text import Text
 
 from sottovoce.protocol.errors import ConfigurationError
 
@@ -50,9 +51,8 @@ def folder(path: Path) -> Path:
 
 
 def say(what: Any = "", style: str = "", *, wrap: bool = True) -> None:
-    """Print a text as it is, a table, or an empty line; with `wrap=False` a line keeps its length, as paths need."""
-    table = isinstance(what, Table)
-    Console().print(what, style=style, highlight=table, markup=table, soft_wrap=not wrap)
+    """Print a text or a table as it is, or an empty line; with `wrap=False` a line keeps its length, as paths need."""
+    Console(markup=False).print(what, style=style, highlight=isinstance(what, Table), soft_wrap=not wrap)
 
 
 def words(heading: str, *, wraps: bool = False) -> Column:
@@ -60,7 +60,7 @@ def words(heading: str, *, wraps: bool = False) -> Column:
     return Column(heading, no_wrap=not wraps)
 
 
-def table_of(title: str, *columns: str | Column, rows: Iterable[Sequence[str]] = ()) -> Table:
+def table_of(title: str, *columns: str | Column, rows: Iterable[Sequence[str | Text]] = ()) -> Table:
     """A table without a frame, narrow enough for 80 columns; a column given by its heading is of numbers."""
     every = (Column(c, justify="right", no_wrap=True) if isinstance(c, str) else c for c in columns)
     table = Table(*every, title=title, title_justify="left", box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0))

@@ -142,7 +142,7 @@ def _by_world(
     """A section per world; fits 80 columns."""
     table = table_of(title, words("who"), "epsilon", "delta", *columns)
     for world in dict.fromkeys(result.cell.world_name for result in results):
-        table.add_row(f"[bold]{world}[/]")
+        table.add_row(world, style="bold")
         for result in results:
             cell = result.cell
             if cell.world_name == world:

@@ -44,11 +44,12 @@ def legend(panel: Axes, where: str = "inside", **options: Any) -> None:
         "beside": {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)},
         "below": {"loc": "upper center", "bbox_to_anchor": (0.5, -0.14)},
     }
-    panel.legend(frameon=False, fontsize=8.5, **places[where], **options)
+    for name in panel.legend(frameon=False, fontsize=8.5, **places[where], **options).get_texts():
+        name.set_parse_math(False)
 
 
 def headline(figure: Figure, text: str) -> None:
-    figure.suptitle(text, x=0.01, ha="left", fontsize=12, fontweight="bold")
+    figure.suptitle(text, x=0.01, ha="left", fontsize=12, fontweight="bold", parse_math=False)
 
 
 def subtitle(panel: Axes, text: str) -> None:
