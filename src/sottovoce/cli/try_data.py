@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sottovoce.lab.try_data.trial import Trial
 
 EPSILON = (1.0, 4.0, 8.0)
-LEARNED = "learned: share of the way from uniform play to the same learner without privacy"
+LEARNED = "learned: share of the way from the best fixed action to the same without privacy"
 
 
 def try_data(

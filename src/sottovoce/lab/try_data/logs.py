@@ -44,12 +44,15 @@ def given_propensities(columns: Columns, name: str) -> NDArray[np.float64]:
 def overall_shares(fields: Mapping[str, Field], columns: Columns, actions: Answers) -> NDArray[np.float64]:
     """The share of each row's action among all rows; refused where actions clearly depend on a field."""
     farthest = -normal_quantile(FALSE_ALARM / len(fields))
-    for name, field in fields.items():
-        if surprise(encoded({name: field}, columns)[:, 1:], actions) > farthest:
-            raise ConfigurationError(
-                f"in this log the action depends on {name!r}, so its overall share is not its probability; name the "
-                f"column that holds the probabilities with --propensity, or replay a log in which actions were random"
-            )
+    found = [
+        name for name, field in fields.items() if surprise(encoded({name: field}, columns)[:, 1:], actions) > farthest
+    ]
+    if found:
+        raise ConfigurationError(
+            f"in this log the action depends on {', '.join(map(repr, found))}, so its overall share is not its "
+            f"probability. Leave out with --ignore what is only known after the action; else name the column that "
+            f"holds the probabilities with --propensity, or replay a log in which actions were random"
+        )
     return (np.bincount(actions.places) / len(actions.places))[actions.places]
 
 
