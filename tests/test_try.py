@@ -370,11 +370,11 @@ def test_the_verdict_is_a_plain_sentence(shops: Path):
     )  # one run did not
     assert verdict(0.6, 0.6).startswith("At epsilon 2 it would have helped a little")  # a quarter was learned
     not_worked = (
-        "At epsilon 2 it would not have worked: {} a person at the end with 1,000 people, and always 'bread' gives"
+        "At epsilon 2 it would not have worked: {} a person at the end with 1,000 people, {} than 0.500 (always"
     )
-    assert verdict(0.5, 0.4).startswith(not_worked.format("0.450"))
+    assert verdict(0.5, 0.4).startswith(not_worked.format("0.450", "less"))
     # 200 people come in the last tenths: two standard errors are 0.071
-    assert verdict(0.56, 0.56).startswith(not_worked.format("0.560"))
+    assert verdict(0.56, 0.56).startswith(not_worked.format("0.560", "not clearly more"))
     assert verdict(0.56, 0.56, plain=0.57).startswith("The fields do not clearly help 1,000 people here")
     assert verdict(0.5, 0.5, plain=0.49).startswith(
         "The fields do not clearly help 1,000 people here: the learner reaches 0.4900 without any privacy"

@@ -192,9 +192,8 @@ def _verdict(outcome: Outcome, trial: Trial) -> str:
         return (
             f"At {outcome.who} it would have helped a little: {instead}. With more than {_people(trial)} it may work."
         )
-    return (
-        f"At {outcome.who} it would not have worked: {reward} with {_people(trial)}, and {known.always} gives {best}."
-    )
+    than = "less than" if outcome.last.mean < known.best else "not clearly more than"
+    return f"At {outcome.who} it would not have worked: {reward} with {_people(trial)}, {than} {best} ({known.always})."
 
 
 def rows_of(trial: Trial) -> list[dict[str, Any]]:
