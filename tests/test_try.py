@@ -369,9 +369,7 @@ def test_the_verdict_is_a_plain_sentence(shops: Path):
         "At epsilon 2 it would have helped a little: 0.700 a person"
     )  # one run did not
     assert verdict(0.6, 0.6).startswith("At epsilon 2 it would have helped a little")  # a quarter was learned
-    not_worked = (
-        "At epsilon 2 it would not have worked: {} a person at the end with 1,000 people, {} than 0.500 (always"
-    )
+    not_worked = "At epsilon 2 it would not have worked: {} a person at the end with 1,000 people, {} than 0.500"
     assert verdict(0.5, 0.4).startswith(not_worked.format("0.450", "less"))
     # 200 people come in the last tenths: two standard errors are 0.071
     assert verdict(0.56, 0.56).startswith(not_worked.format("0.560", "not clearly more"))

@@ -31,6 +31,8 @@ FEW_ROWS = 100
 """A share that is estimated from fewer may be off by a tenth."""
 LONGEST = 24
 """Letters of an action's name that a table and a sentence have room for."""
+MANY = 20
+"""With more actions than this replay takes more than some minutes."""
 PATIENCE = 40
 """Rows that are drawn for one that counts, in units of the expected number: the chance to need more is e^-40."""
 RANGES = """\
@@ -82,6 +84,11 @@ class Question(NamedTuple):
     doubts: tuple[str, ...]
     """Why a verdict may be worth nothing."""
     notes: tuple[str, ...]
+
+    @property
+    def slow(self) -> bool:
+        """Must replay look at many rows for one that counts, and at many actions in each?"""
+        return isinstance(self.world, Logged) and self.world.arms > MANY
 
 
 LEARNER = "scale-free"
