@@ -48,8 +48,9 @@ def test_what_fields_say_is_found_in_rows_that_were_not_seen(logged: bool):
     rewards = np.eye(2)[right]
     if logged:
         rewards = np.eye(2)[actions] * ((actions == right) - np.mean(actions == right))[:, None] * 2
-    model, fixed, clear = unseen(people, rewards)
+    model, fixed, clear, error = unseen(people, rewards)
     assert clear
+    assert 0 < error < 0.1
     assert model - fixed > 0.3
 
 
@@ -116,6 +117,14 @@ def test_names_that_look_like_markup_are_shown_as_they_are_and_long_ones_leave_r
         assert max(map(len, said.splitlines())) <= 80
         page = (tmp_path / "results" / "try-data" / "report.html").read_text()
         assert page.count(f">always &#x27;{most[:23]}") + page.count(f">always '{most[:23]}") >= 2
+
+
+def test_a_log_with_many_actions_is_announced_as_slow(tmp_path: Path):
+    rows = [(age, f"item {place}", age % 2) for age in range(20, 60) for place in range(25)]
+    asked = {"action": "item", "reward": "bought"}
+    assert written(tmp_path, "age,item,bought", rows, **asked).slow
+    few = [row for row in rows if row[1] < "item 2"]
+    assert not written(tmp_path, "age,item,bought", few, **asked).slow
 
 
 def test_a_compressed_file_is_refused_in_words(tmp_path: Path):

@@ -118,8 +118,6 @@ def question_of(asked: Asked) -> Question:
         notes.append(f"Cells with a word that is no value of its category count as none of them: {', '.join(others)}.")
     if len(answers.places) < rows:
         notes.append(f"Of {rows:,} rows {MOST_ROWS:,} were taken at random.")
-    if len(people) < 10 * people.shape[1]:
-        notes.append("There are few rows for so many fields: rows come again and again and may be learned by heart.")
     if asked.label:
         world, known, carried = _labelled(people, answers, contract.reward)
         doubts = tells_answer(fields, columns, answers)

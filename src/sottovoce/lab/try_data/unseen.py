@@ -23,6 +23,8 @@ class Unseen(NamedTuple):
     """From the action that is best for everybody in the other rows."""
     clear: bool
     """Is the model better by more than chance? Two standard errors, of differences whose mean is zero."""
+    error: float
+    """The standard error of `model`."""
 
 
 def unseen(people: NDArray[np.float64], rewards: NDArray[np.float64]) -> Unseen:
@@ -43,4 +45,4 @@ def unseen(people: NDArray[np.float64], rewards: NDArray[np.float64]) -> Unseen:
         fixed[part] = rewards[part, (total - own_total).argmax()]
     gains = model - fixed
     clear = gains.sum() > 2 * math.sqrt(np.sum(gains**2))
-    return Unseen(float(model.mean()), float(fixed.mean()), bool(clear))
+    return Unseen(float(model.mean()), float(fixed.mean()), bool(clear), float(model.std()) / math.sqrt(len(people)))
