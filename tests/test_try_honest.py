@@ -27,9 +27,9 @@ def written(folder: Path, headings: str, rows: list[tuple], **asked: str) -> Que
 
 
 def test_rows_learned_by_heart_say_nothing_of_others():
-    """As many fields as rows, and answers that follow none of them: about one such table in twenty passes.
+    """As many fields as rows, and answers that follow none of them: fewer than one such table in a hundred passes.
 
-    Of 100 tables 20 or more would pass with a chance of 1e-7. Fixed seeds.
+    Of 100 tables 9 or more would pass with a chance of 1e-6. Fixed seeds.
     """
     draw, passed = np.random.default_rng(0), 0
     for _ in range(100):
@@ -37,7 +37,7 @@ def test_rows_learned_by_heart_say_nothing_of_others():
         by_heart = people @ np.linalg.lstsq(people, answers)[0]
         assert np.mean(by_heart.argmax(axis=1) == answers.argmax(axis=1)) == 1
         passed += unseen(people, answers).clear
-    assert passed < 20
+    assert passed < 9
 
 
 @pytest.mark.parametrize("logged", [False, True])
@@ -48,10 +48,10 @@ def test_what_fields_say_is_found_in_rows_that_were_not_seen(logged: bool):
     rewards = np.eye(2)[right]
     if logged:
         rewards = np.eye(2)[actions] * ((actions == right) - np.mean(actions == right))[:, None] * 2
-    model, fixed, clear, error = unseen(people, rewards)
+    mean, error, clear = unseen(people, rewards)
     assert clear
     assert 0 < error < 0.1
-    assert model - fixed > 0.3
+    assert mean > rewards.mean(axis=0).max() + 0.3
 
 
 def test_a_log_says_what_its_rows_give_on_the_scale_of_the_reward(tmp_path: Path):
@@ -59,8 +59,7 @@ def test_a_log_says_what_its_rows_give_on_the_scale_of_the_reward(tmp_path: Path
     pairs = zip(draw.uniform(20, 60, 600), draw.integers(0, 2, 600), strict=True)
     rows = [(f"{age:.1f}", "ab"[action], 5.0 if (age > 40) == action else 1.0) for age, action in pairs]
     question = written(tmp_path, "age,action,reward", rows, action="action", reward="reward")
-    assert question.unseen.model == pytest.approx(5, abs=0.4)
-    assert question.unseen.fixed == pytest.approx(question.known.best, abs=0.3)
+    assert question.unseen.mean == pytest.approx(5, abs=0.4)
 
 
 # --- columns that tell too much ---------------------------------------------------------------------------------------

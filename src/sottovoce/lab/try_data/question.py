@@ -211,7 +211,7 @@ def _guessed(asked: Asked, columns: Columns, answers: Answers, rewards: NDArray)
         lowest = float(np.mean(rewards <= reward.low))
         if lowest >= RARE:
             preset = "rare"
-            notes.append(f'Of the rewards {lowest:.0%} are the lowest, so the task says preset = "rare".')
+            notes.append(f'Only {1 - lowest:.2%} of the rewards are not the lowest, so the task says preset = "rare".')
     named = re.sub(r"[^a-z0-9]+", "-", Path(asked.path).stem.lower()).strip("-")[:60] or "table"
     file = TaskFile(
         id=named,
@@ -259,4 +259,4 @@ def _logged(
     best, mean = int(means.argmax()), float(np.sum(rewards / p) / np.sum(1 / p))
     known = Known(mean, float(means[best]), actions.names[best])
     more = unseen(people, np.eye(arms)[actions.places] * ((rewards - mean) / p)[:, None])
-    return world, known, more._replace(model=mean + more.model, fixed=mean + more.fixed)
+    return world, known, more._replace(mean=mean + more.mean)

@@ -165,12 +165,12 @@ def _answers(trial: Trial) -> list[str]:
     known, unseen = trial.question.known, trial.question.unseen
     without = f"the learner reaches {trial.words(trial.plain.last.mean)} without any privacy"
     always = f"{known.always} gives {trial.words(known.best)}"
-    others, fixed = trial.words(unseen.model), trial.words(unseen.fixed)
+    others = trial.words(unseen.mean)
     if _better(trial.plain, trial):
         return [
             f"The rows are too few to say that it would have worked. From rows that come again and again {without}, "
             f"and {always}. But a linear model fitted to four fifths of the rows is not clearly better for people in "
-            f"the others: it gives them {others}, and the best fixed action {fixed}. Bring more rows, or fewer columns."
+            f"the others: it gives them {others}. Bring more rows, or fewer columns."
         ]
     start = f"The fields do not clearly help {_people(trial)} here: {without}, and {always}."
     if unseen.clear:
@@ -219,10 +219,10 @@ def remarks(trial: Trial) -> list[str]:
     unseen = trial.question.unseen
     carried = (
         f"Rows not seen: a linear model without privacy, fitted to four fifths of the rows, gives "
-        f"{trial.words(unseen.model)} to people in the others, and the best fixed action {trial.words(unseen.fixed)}."
+        f"{trial.words(unseen.mean)} to people in the others."
     )
     last = trial.plain.last.mean
-    if last - unseen.model > max(BY_HEART * (last - trial.question.known.best), 2 * unseen.error):
+    if last - unseen.mean > max(BY_HEART * (last - trial.question.known.best), 2 * unseen.error):
         carried += " Part of what the runs learned holds for these rows only: their rewards are too high."
     said = [carried, *trial.question.notes, *notices_of([outcome.cell for outcome in trial.outcomes])]
     if helped(trial) and max(outcome.learned for outcome in trial.private) > 1.02:

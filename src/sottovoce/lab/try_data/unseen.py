@@ -15,16 +15,13 @@ FOLDS = 5
 
 
 class Unseen(NamedTuple):
-    """What people get whose rows were not seen, on average."""
+    """What people get on average whose rows the linear model has not seen."""
 
-    model: float
-    """From the linear model."""
-    fixed: float
-    """From the action that is best for everybody in the other rows."""
-    clear: bool
-    """Is the model better by more than chance? Two standard errors, of differences whose mean is zero."""
+    mean: float
     error: float
-    """The standard error of `model`."""
+    """The standard error of the mean."""
+    clear: bool
+    """Is it better than the best fixed action by more than chance? Two standard errors, of differences with mean 0."""
 
 
 def unseen(people: NDArray[np.float64], rewards: NDArray[np.float64]) -> Unseen:
@@ -34,15 +31,13 @@ def unseen(people: NDArray[np.float64], rewards: NDArray[np.float64]) -> Unseen:
     True
     """
     parts = np.array_split(np.random.default_rng(0).permutation(len(people)), FOLDS)
-    sums = [
-        (people[part].T @ people[part], people[part].T @ rewards[part], rewards[part].sum(axis=0)) for part in parts
-    ]
-    gram, moment, total = (sum(each) for each in zip(*sums, strict=True))
-    model, fixed = np.zeros(len(people)), np.zeros(len(people))
-    for part, (own_gram, own_moment, own_total) in zip(parts, sums, strict=True):
+    pairs = [(people[part], rewards[part]) for part in parts]
+    sums = [(x.T @ x, x.T @ brought) for x, brought in pairs]
+    gram, moment = (sum(each) for each in zip(*sums, strict=True))
+    found = np.zeros(len(people))
+    for part, (own_gram, own_moment) in zip(parts, sums, strict=True):
         weights = np.linalg.solve(gram - own_gram + np.eye(people.shape[1]), moment - own_moment)
-        model[part] = rewards[part, (people[part] @ weights).argmax(axis=1)]
-        fixed[part] = rewards[part, (total - own_total).argmax()]
-    gains = model - fixed
+        found[part] = rewards[part, (people[part] @ weights).argmax(axis=1)]
+    gains = found - rewards[:, rewards.sum(axis=0).argmax()]
     clear = gains.sum() > 2 * math.sqrt(np.sum(gains**2))
-    return Unseen(float(model.mean()), float(fixed.mean()), bool(clear), float(model.std()) / math.sqrt(len(people)))
+    return Unseen(float(found.mean()), float(found.std()) / math.sqrt(len(people)), bool(clear))
