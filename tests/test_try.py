@@ -348,7 +348,7 @@ def test_a_misspelt_example_is_recognised_and_one_without_its_package_says_what_
 def verdict(*last: float, plain: float = 0.9, unseen: bool = True) -> str:
     """What is said of runs that reach these rewards, where always `bread` gives 0.5 and other rows 0.7, `unseen`."""
     question = question_of(Asked("shops.csv", label="basket", people=1000))
-    question = question._replace(unseen=Unseen(0.7, 0.02, unseen))
+    question = question._replace(unseen=Unseen(0.7, 0.02, unseen, np.zeros(4, int)))
     _, (private, no_privacy) = cells_for(question, [2.0], len(last))
     learned = (float(np.mean(last)) - 0.5) / (plain - 0.5)  # 0.5 is both uniform play and the best fixed action
     windows = np.ones((len(last), WINDOWS))

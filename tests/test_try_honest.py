@@ -48,7 +48,7 @@ def test_what_fields_say_is_found_in_rows_that_were_not_seen(logged: bool):
     rewards = np.eye(2)[right]
     if logged:
         rewards = np.eye(2)[actions] * ((actions == right) - np.mean(actions == right))[:, None] * 2
-    mean, error, clear = unseen(people, rewards)
+    mean, error, clear, _ = unseen(people, rewards)
     assert clear
     assert 0 < error < 0.1
     assert mean > rewards.mean(axis=0).max() + 0.3
@@ -78,6 +78,21 @@ def test_a_column_that_only_repeats_the_answer_or_the_reward_casts_doubt_on_all_
     assert [doubt.split(".")[0] for doubt in answers.doubts] == ["'code' alone says the right answer"]
     few = written(tmp_path, headings, rows[:15], label="plan")
     assert not few.doubts  # so few rows may agree by chance
+
+
+@pytest.mark.parametrize("known_afterwards", [False, True])
+def test_a_log_that_replay_would_get_wrong_is_doubted(known_afterwards: bool, tmp_path: Path):
+    """Whether somebody stayed depends on the reward, so it says which action it was only together with the age.
+
+    The log without it is doubted with a chance of 1e-6. Fixed seed.
+    """
+    draw = np.random.default_rng(4)
+    ages, actions, noise = draw.uniform(20, 60, 1000), draw.integers(0, 2, 1000), draw.integers(0, 2, 1000)
+    rewards = ((ages > 40) == actions).astype(int)
+    stayed = np.where(draw.uniform(size=1000) < 0.8, rewards, noise) if known_afterwards else noise
+    rows = [(f"{a:.1f}", s, "ab"[action], r) for a, s, action, r in zip(ages, stayed, actions, rewards, strict=True)]
+    log = written(tmp_path, "age,stayed,action,reward", rows, action="action", reward="reward")
+    assert [doubt.split(":")[0] for doubt in log.doubts] == ["Replay is not right here"] * known_afterwards
 
 
 def test_a_log_whose_actions_follow_fields_names_them_all_and_how_to_leave_them_out(tmp_path: Path):

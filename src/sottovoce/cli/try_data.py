@@ -60,7 +60,7 @@ def try_data(
     say(table_of("", words(HEADINGS[0]), *HEADINGS[1:], rows=table_rows(trial)))
     say()
     for sentence in verdicts(trial):
-        say(sentence, "bold")
+        say(sentence.replace("\n", " "), "bold")
     say()
     for note in (LEARNED, *remarks(trial)):
         say(note.replace("\n", " "), "dim")

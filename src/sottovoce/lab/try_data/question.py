@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sottovoce.catalogue.algorithms import algorithm_of
 from sottovoce.catalogue.resolve import contract_of
 from sottovoce.catalogue.task_file import Privacy, Reward, TaskFile, load_task_file
-from sottovoce.lab.try_data.logs import given_propensities, overall_shares
+from sottovoce.lab.try_data.logs import given_propensities, overall_shares, wrong_shares
 from sottovoce.lab.try_data.notes import empty_cells, left_out, other_words, tells_answer, tells_reward
 from sottovoce.lab.try_data.unseen import Unseen, unseen
 from sottovoce.protocol.contract import Contract, RewardTerms, contract_from
@@ -129,6 +129,7 @@ def question_of(asked: Asked) -> Question:
         clipped = np.clip(rewards, low, high)
         world, known, carried = _logged(people, answers, clipped, p, contract.reward)
         doubts = tells_reward(fields, columns, clipped)
+        doubts += () if asked.propensity else wrong_shares(people, answers, carried.chosen)
         assumed = "" if asked.propensity else "; actions are taken as drawn with their overall share"
         if changed := np.count_nonzero(clipped != rewards):
             notes.append(f"Rewards outside {low:g} to {high:g} were clipped, as a device does: {changed:,} of them.")

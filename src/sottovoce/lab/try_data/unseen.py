@@ -22,6 +22,8 @@ class Unseen(NamedTuple):
     """The standard error of the mean."""
     clear: bool
     """Is it better than the best fixed action by more than chance? Two standard errors, of differences with mean 0."""
+    chosen: NDArray[np.int64]
+    """The action of each row, by a model of other rows."""
 
 
 def unseen(people: NDArray[np.float64], rewards: NDArray[np.float64]) -> Unseen:
@@ -34,10 +36,11 @@ def unseen(people: NDArray[np.float64], rewards: NDArray[np.float64]) -> Unseen:
     pairs = [(people[part], rewards[part]) for part in parts]
     sums = [(x.T @ x, x.T @ brought) for x, brought in pairs]
     gram, moment = (sum(each) for each in zip(*sums, strict=True))
-    found = np.zeros(len(people))
+    chosen = np.zeros(len(people), int)
     for part, (own_gram, own_moment) in zip(parts, sums, strict=True):
         weights = np.linalg.solve(gram - own_gram + np.eye(people.shape[1]), moment - own_moment)
-        found[part] = rewards[part, (people[part] @ weights).argmax(axis=1)]
+        chosen[part] = (people[part] @ weights).argmax(axis=1)
+    found = rewards[np.arange(len(people)), chosen]
     gains = found - rewards[:, rewards.sum(axis=0).argmax()]
     clear = gains.sum() > 2 * math.sqrt(np.sum(gains**2))
-    return Unseen(float(found.mean()), float(found.std()) / math.sqrt(len(people)), bool(clear))
+    return Unseen(float(found.mean()), float(found.std()) / math.sqrt(len(people)), bool(clear), chosen)
