@@ -1,6 +1,7 @@
 """`sottovoce try` does not promise what the rows cannot say, reads what people write, and shows any name as it is."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ def people_of(draw: np.random.Generator, rows: int, fields: int) -> np.ndarray:
     return np.column_stack([np.ones(rows), draw.uniform(-1, 1, (rows, fields))]) / np.sqrt(1 + fields)
 
 
-def written(folder: Path, headings: str, rows: list[tuple], **asked: str) -> Question:
+def written(folder: Path, headings: str, rows: list[tuple], **asked: Any) -> Question:
     lines = [",".join(map(str, row)) for row in rows]
     (folder / "data.csv").write_text("\n".join([headings, *lines]) + "\n")
     return question_of(Asked(str(folder / "data.csv"), **asked))

@@ -87,8 +87,8 @@ def wrong_shares(people: NDArray[np.float64], actions: Answers, chosen: NDArray[
 
 
 WRONG = """\
-Replay is not right here: given the fields, the actions were not drawn with their overall shares. All that follows may
-be wrong. Leave out what is only known after the action (--ignore), or name the probabilities (--propensity)."""
+Replay is not right here: given the fields, the actions were not drawn with their overall shares. These results may be
+wrong. Leave out what is only known after the action (--ignore), or name the probabilities (--propensity)."""
 
 
 def _deviations(statistic: float, freedom: int) -> float:

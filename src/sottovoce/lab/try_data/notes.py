@@ -68,4 +68,4 @@ def _tells_too_much(names: list[str], what: str) -> tuple[str, ...]:
     if not names:
         return ()
     say = f"{names[0]!r} alone says" if len(names) == 1 else f"Each of {', '.join(map(repr, names))} alone says"
-    return (f"{say} {what}. If it is only known after the action, all that follows is wrong: leave it out (--ignore).",)
+    return (f"{say} {what}. If it is only known after the action, these results are wrong: leave it out (--ignore).",)

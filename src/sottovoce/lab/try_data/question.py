@@ -3,7 +3,7 @@
 import datetime
 import re
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -14,27 +14,23 @@ from sottovoce.catalogue.resolve import contract_of
 from sottovoce.catalogue.task_file import Privacy, Reward, TaskFile, load_task_file
 from sottovoce.lab.try_data.logs import given_propensities, overall_shares, wrong_shares
 from sottovoce.lab.try_data.notes import empty_cells, left_out, other_words, tells_answer, tells_reward
-from sottovoce.lab.try_data.unseen import Unseen, unseen
-from sottovoce.protocol.contract import Contract, RewardTerms, contract_from
+from sottovoce.lab.try_data.unseen import Unseen
+from sottovoce.lab.try_data.world import Known, labelled, logged
+from sottovoce.protocol.contract import Contract, contract_from
 from sottovoce.protocol.errors import ConfigurationError, UnknownName
 from sottovoce.protocol.fields import Number
 from sottovoce.sim.guesses import guesses, usual_rewards
 from sottovoce.sim.tables import EXAMPLES, Answers, Columns, answers_of, columns_of, encoded
 from sottovoce.sim.worlds import World
 from sottovoce.sim.worlds.logged import Logged
-from sottovoce.sim.worlds.table import Table
 from sottovoce.users.cells import numbers_of
 
 MOST_ROWS = 100_000
 """Of a longer table so many rows are taken at random."""
 FEW_ROWS = 100
 """A share that is estimated from fewer may be off by a tenth."""
-LONGEST = 24
-"""Letters of an action's name that a table and a sentence have room for."""
 MANY = 20
 """With more actions than this replay takes more than some minutes."""
-PATIENCE = 40
-"""Rows that are drawn for one that counts, in units of the expected number: the chance to need more is e^-40."""
 RANGES = """\
 Ranges of number fields (where nine of ten values lie), their middles (the medians) and words of categories were taken
 from the table. In a private deployment nobody sees a table first: they are declared before anybody answers (correct the
@@ -54,21 +50,6 @@ class Asked(NamedTuple):
     task: Path | None = None
     learner: str = ""
     people: int | None = None
-
-
-class Known(NamedTuple):
-    """Mean rewards that follow from the table alone."""
-
-    uniform: float
-    best: float
-    """Of the best action, if everybody got it."""
-    best_action: str
-
-    @property
-    def always(self) -> str:
-        """The best fixed action in words; the beginning of a long name is enough."""
-        name = self.best_action
-        return f"always {name if len(name) <= LONGEST else name[: LONGEST - 1] + '…'!r}"
 
 
 class Question(NamedTuple):
@@ -119,7 +100,7 @@ def question_of(asked: Asked) -> Question:
     if len(answers.places) < rows:
         notes.append(f"Of {rows:,} rows {MOST_ROWS:,} were taken at random.")
     if asked.label:
-        world, known, carried = _labelled(people, answers, contract.reward)
+        world, known, carried = labelled(people, answers, contract.reward)
         doubts = tells_answer(fields, columns, answers)
         name = f"{Path(asked.path).stem}, which {asked.label}"
     else:
@@ -127,7 +108,7 @@ def question_of(asked: Asked) -> Question:
         p = overall_shares(fields, columns, answers) if p is None else p
         low, high = contract.reward.low, contract.reward.high
         clipped = np.clip(rewards, low, high)
-        world, known, carried = _logged(people, answers, clipped, p, contract.reward)
+        world, known, carried = logged(people, answers, clipped, p, contract.reward)
         doubts = tells_reward(fields, columns, clipped)
         doubts += () if asked.propensity else wrong_shares(people, answers, carried.chosen)
         assumed = "" if asked.propensity else "; actions are taken as drawn with their overall share"
@@ -228,36 +209,3 @@ def _guessed(asked: Asked, columns: Columns, answers: Answers, rewards: NDArray)
         expires=datetime.date.today() + datetime.timedelta(days=180),
     )
     return file, notes + unused
-
-
-def _labelled(people: NDArray[np.float64], answers: Answers, terms: RewardTerms) -> tuple[World, Known, Unseen]:
-    arms, low, high = len(answers.names), float(terms.to_unit(0.0)), float(terms.to_unit(1.0))
-    shape: dict[str, Any] = {"arms": arms, "dimension": people.shape[1] * arms}
-    world = Table(**shape, people=people, answers=answers.places, low=low, high=high)
-    shares = np.bincount(answers.places, minlength=arms) / len(people)
-    known = Known(1 / arms, float(shares.max()), answers.names[int(shares.argmax())])
-    return world, known, unseen(people, np.eye(arms)[answers.places])
-
-
-def _logged(
-    people: NDArray[np.float64], actions: Answers, rewards: NDArray, p: NDArray, terms: RewardTerms
-) -> tuple[World, Known, Unseen]:
-    """The means are those that replay would give: a row weighs 1/p."""
-    arms, least = len(actions.names), float(p.min())
-    world = Logged(
-        arms=arms,
-        dimension=people.shape[1] * arms,
-        people=people,
-        actions=actions.places,
-        rewards=terms.to_unit(rewards),
-        keep=least / p,
-        high=terms.unit_high,
-        patience=int(PATIENCE / least),
-    )
-    weights = np.bincount(actions.places, 1 / p, arms)
-    means = np.bincount(actions.places, rewards / p, arms) / np.maximum(weights, 1e-300)
-    means = np.where(weights > 0, means, -np.inf)
-    best, mean = int(means.argmax()), float(np.sum(rewards / p) / np.sum(1 / p))
-    known = Known(mean, float(means[best]), actions.names[best])
-    more = unseen(people, np.eye(arms)[actions.places] * ((rewards - mean) / p)[:, None])
-    return world, known, more._replace(mean=mean + more.mean)
