@@ -29,8 +29,8 @@ MOST_ROWS = 100_000
 """Of a longer table so many rows are taken at random."""
 FEW_ROWS = 100
 """A share that is estimated from fewer may be off by a tenth."""
-MANY = 20
-"""With more actions than this replay takes more than some minutes."""
+MANY = 10
+"""With more actions than this the replay of a log takes minutes."""
 RANGES = """\
 Ranges of number fields (where nine of ten values lie), their middles (the medians) and words of categories were taken
 from the table. In a private deployment nobody sees a table first: they are declared before anybody answers (correct the
