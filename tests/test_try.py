@@ -13,7 +13,8 @@ from sottovoce.catalogue.task_file import load_task_file
 from sottovoce.lab.try_data.logs import surprise
 from sottovoce.lab.try_data.question import Asked, question_of
 from sottovoce.lab.try_data.task_text import task_text
-from sottovoce.lab.try_data.trial import WINDOWS, Outcome, Trial, cells_for, range_of, verdicts
+from sottovoce.lab.try_data.trial import WINDOWS, Outcome, Trial, cells_for, range_of, remarks, verdicts
+from sottovoce.lab.try_data.unseen import Unseen
 from sottovoce.protocol.contract import ByModel
 from sottovoce.protocol.fields import Category, Flag, Number
 from sottovoce.sim.guesses import guessed_fields, guesses
@@ -344,38 +345,46 @@ def test_a_misspelt_example_is_recognised_and_one_without_its_package_says_what_
 # --- the verdict ------------------------------------------------------------------------------------------------------
 
 
-def verdict(*last: float, plain: float = 0.9) -> str:
-    """What is said of runs that reach these rewards, where always `bread` gives 0.5."""
+def verdict(*last: float, plain: float = 0.9, unseen: bool = True) -> str:
+    """What is said of runs that reach these rewards, where always `bread` gives 0.5 and other rows 0.7, `unseen`."""
     question = question_of(Asked("shops.csv", label="basket", people=1000))
+    question = question._replace(unseen=Unseen(0.7, 0.02, unseen, np.zeros(4, int)))
     _, (private, no_privacy) = cells_for(question, [2.0], len(last))
-    learned = (float(np.mean(last)) - 0.5) / (plain - 0.5)
+    learned = (float(np.mean(last)) - 0.5) / (plain - 0.5)  # 0.5 is both uniform play and the best fixed action
     windows = np.ones((len(last), WINDOWS))
     outcomes = [
         Outcome(private, np.arange(WINDOWS), windows, range_of(np.array(last)), range_of(np.array(last)), learned),
         Outcome(no_privacy, np.arange(WINDOWS), windows, *[range_of(np.array([plain]))] * 2, 1.0),
     ]
-    (sentence,) = verdicts(Trial(question, len(last), outcomes))
+    trial = Trial(question, len(last), outcomes)
+    (sentence,) = verdicts(trial)
+    assert ("holds for these rows only" in remarks(trial)[0]) == (plain > 0.75)  # 0.7 is less by a fifth of the gain
     return sentence
 
 
 def test_the_verdict_is_a_plain_sentence(shops: Path):
     assert verdict(0.8, 0.82) == (
         "At epsilon 2 it would have worked: 0.810 a person at the end instead of 0.500 (always 'bread'), "
-        "78% of what it learns without privacy."
+        "78% of the gain without privacy."
     )
     assert verdict(0.95, 0.45).startswith(
         "At epsilon 2 it would have helped a little: 0.700 a person"
     )  # one run did not
     assert verdict(0.6, 0.6).startswith("At epsilon 2 it would have helped a little")  # a quarter was learned
-    not_worked = (
-        "At epsilon 2 it would not have worked: not clearly better than the best fixed action with 1,000 people."
-    )
-    assert verdict(0.5, 0.4) == not_worked
-    assert verdict(0.56, 0.56) == not_worked  # 200 people in the last tenths: two standard errors are 0.071
+    not_worked = "At epsilon 2 it would not have worked: {} a person at the end with 1,000 people, {} than 0.500"
+    assert verdict(0.5, 0.4).startswith(not_worked.format("0.450", "less"))
+    # 200 people come in the last tenths: two standard errors are 0.071
+    assert verdict(0.56, 0.56).startswith(not_worked.format("0.560", "not clearly more"))
     assert verdict(0.56, 0.56, plain=0.57).startswith("The fields do not clearly help 1,000 people here")
     assert verdict(0.5, 0.5, plain=0.49).startswith(
-        "The fields do not clearly help 1,000 people here: the learner reaches 0.490 without any privacy"
+        "The fields do not clearly help 1,000 people here: the learner reaches 0.4900 without any privacy"
     )
+
+
+def test_what_only_holds_for_the_rows_themselves_has_not_worked(shops: Path):
+    assert verdict(0.8, 0.82, unseen=False).startswith("The rows are too few to say that it would have worked.")
+    assert "gives 0.7000 to people in the others" in verdict(0.5, 0.5, plain=0.49)  # the learner misses what is there
+    assert verdict(0.5, 0.5, plain=0.49, unseen=False).endswith("or a learner without fields.")
 
 
 # --- from end to end -------------------------------------------------------------------------------------------------
@@ -394,7 +403,8 @@ def test_a_table_is_tried_from_end_to_end_and_again_with_its_task_file(tmp_path:
     assert uniform["last"] == 0.5
     assert best["last"] == pytest.approx(np.mean(ages <= 45))
     assert plain["last"] > best["last"] + 0.1
-    assert private["learned"] == pytest.approx((private["last"] - 0.5) / (plain["last"] - 0.5))
+    gain = plain["last"] - best["last"]
+    assert private["learned"] == pytest.approx((private["last"] - best["last"]) / gain)
     screen = " ".join(said.split())
     assert "At epsilon 8 it would have" in screen
     assert "In a private deployment nobody sees a table first" in screen

@@ -34,6 +34,6 @@ def rows_of(path: Path) -> Iterator[dict[str, str]]:
     except OSError as error:
         raise ConfigurationError(f"cannot read {path}: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise ConfigurationError(f"{path} is not UTF-8 text; save it as 'CSV UTF-8'") from error
+        raise ConfigurationError(f"{path} is not UTF-8 text; save it as 'CSV UTF-8', not compressed") from error
     except csv.Error as error:
         raise ConfigurationError(f"{path} is not a CSV file: {error}") from error

@@ -178,10 +178,13 @@ def check_file(file: TaskFile) -> None:
         if (count := value if isinstance(value, int) else len(value)) > most:
             shown = f"{count:,}" if count < 10**15 else "much more"
             raise ConfigurationError(f"{name}: at most {most:,}, got {shown}")
-    if (features := width_of(file.fields) * max(len(file.actions), 1)) > LARGEST_FEATURES:
+    width, actions = width_of(file.fields), max(len(file.actions), 1)
+    if width * actions > LARGEST_FEATURES:
+        widest = max(file.fields, key=lambda name: file.fields[name].width)
         raise ConfigurationError(
-            f"the features have {features:,} coordinates, at most {LARGEST_FEATURES:,}: use fewer fields, values of "
-            f"categories, or named actions"
+            f"the features have {width * actions:,} coordinates, {width} for each of {actions} actions, at most "
+            f"{LARGEST_FEATURES:,}: use fewer fields, values of categories, or named actions; the field with most "
+            f"is {widest!r}, {file.fields[widest].width}"
         )
     for origin in file.origins:
         if not ORIGIN.fullmatch(origin):

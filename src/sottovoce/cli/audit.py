@@ -89,8 +89,7 @@ def _honest(verdicts: list[Verdict]) -> Table:
     columns = (words("mechanism"), "epsilon", "delta", "at least", "share", words("verdict"))
     table = table_of("What the mechanisms give away", *columns)
     for v in verdicts:
-        broken = Text.assemble(("BROKEN", "bold red"), f" {v.evidence}")
-        verdict = Text("kept", "green") if v.passed else broken
+        verdict = Text("kept", "green") if v.passed else Text.assemble(("BROKEN", "bold red"), f" {v.evidence}")
         bound, share = f"{v.lower_bound:.3f}", f"{v.lower_bound / v.epsilon:.0%}"
         table.add_row(f"{v.mechanism}, {v.domain}", f"{v.epsilon:g}", f"{v.delta:g}", bound, share, verdict)
     return table

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from sottovoce.lab.try_data.trial import Trial
 
 EPSILON = (1.0, 4.0, 8.0)
-LEARNED = "learned: share of the way from uniform play to the same learner without privacy"
+LEARNED = "learned: share of the way from the best fixed action to the same without privacy"
+SLOW = "Replay of so many actions takes long; a first look: --people 5000 --seeds 1"
 
 
 def try_data(
@@ -49,6 +50,8 @@ def try_data(
         raise ConfigurationError(f"seeds must be at least 1, got {seeds}")
     budgets = epsilon or ([question.file.privacy.epsilon] if task else EPSILON)
     _, cells = cells_for(question, budgets, seeds)
+    if question.slow:
+        say(SLOW, "dim")
     place = folder(out or Path("results") / f"try-{question.file.id}")
     with progress_bar("people", len(cells) * question.file.horizon) as advance:
         trial = trial_of(question, budgets, seeds, advance)
@@ -57,7 +60,7 @@ def try_data(
     say(table_of("", words(HEADINGS[0]), *HEADINGS[1:], rows=table_rows(trial)))
     say()
     for sentence in verdicts(trial):
-        say(sentence, "bold")
+        say(sentence.replace("\n", " "), "bold")
     say()
     for note in (LEARNED, *remarks(trial)):
         say(note.replace("\n", " "), "dim")

@@ -14,7 +14,7 @@ from sottovoce.fleet.run import FleetResult
 from sottovoce.protocol.contract import ByModel, Contract
 from sottovoce.protocol.team import Summary
 from sottovoce.report.describe import gain_words
-from sottovoce.report.figure import CHOSEN, DOTTED, UNIFORM, grid, legend, literal, on_every_screen, panels
+from sottovoce.report.figure import CHOSEN, DOTTED, UNIFORM, grid, legend, on_every_screen, panels
 from sottovoce.report.page import cell, footer, lift_in_words, table, verdict, whole_page
 
 
@@ -80,7 +80,8 @@ def _draw_run(panel: Axes, run: TaskRun) -> None:
     shade = {"color": CHOSEN[3], "alpha": 0.45, "linewidth": 0}
     panel.fill_between(band.rounds, band.low, band.high, label="simulator, 99 of 100 runs", **shade)
     panel.plot(people, np.cumsum(result.curve), color=CHOSEN[0], linewidth=2, label="the fleet")
-    panel.set_title(literal(run.contract.title or run.contract.id), loc="left", fontsize=11, fontweight="bold")
+    title = run.contract.title or run.contract.id
+    panel.set_title(title, loc="left", fontsize=11, fontweight="bold", parse_math=False)
     panel.set(xlabel="people", ylabel="cumulated regret (in units of the reward)", xlim=(0, None), ylim=(0, None))
     grid(panel)
     legend(panel)

@@ -44,26 +44,23 @@ def legend(panel: Axes, where: str = "inside", **options: Any) -> None:
         "beside": {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)},
         "below": {"loc": "upper center", "bbox_to_anchor": (0.5, -0.14)},
     }
-    panel.legend(frameon=False, fontsize=8.5, **places[where], **options)
+    for name in panel.legend(frameon=False, fontsize=8.5, **places[where], **options).get_texts():
+        name.set_parse_math(False)
 
 
-def literal(text: str) -> str:
-    """Words of others as they are: what stands between two dollars is no formula.
+def headline(figure: Figure, text: str) -> None:
+    """The title of a figure, as it is: what stands between two dollars is no formula.
 
     >>> figure = panels(1, (2.0, 2.0))[0]
     >>> headline(figure, "$_ or $10")
     >>> "$_ or $10" in svg_of(figure, "drawn as it is")
     True
     """
-    return text.replace("$", r"\$")
-
-
-def headline(figure: Figure, text: str) -> None:
-    figure.suptitle(literal(text), x=0.01, ha="left", fontsize=12, fontweight="bold")
+    figure.suptitle(text, x=0.01, ha="left", fontsize=12, fontweight="bold", parse_math=False)
 
 
 def subtitle(panel: Axes, text: str) -> None:
-    panel.set_title(literal(text), loc="left", fontsize=10, color="#555")
+    panel.set_title(text, loc="left", fontsize=10, color="#555", parse_math=False)
 
 
 def grid(panel: Axes, **which: Any) -> None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.protocol.fields import Category, Field, Flag, Number
-from sottovoce.users.cells import decimal_comma, is_flag, number_in, says_nothing
+from sottovoce.users.cells import decimal_comma, is_flag, number_in, says_nothing, values_of
 
 MOST_WORDS = 30
 """A category with more values would cost too much: a coordinate for each."""
@@ -60,7 +60,7 @@ def _guess(cells: list[str]) -> Guess:
     words = sorted(set(known))
     if len(words) < 2:
         return "The same in every row, so left out"
-    if all(map(is_flag, words)):
+    if all(map(is_flag, words)) and len({*values_of("", Flag(), words)}) == 2:
         return Flag()
     comma, codes = decimal_comma(words), any(map(CODE.fullmatch, words))
     numbers = {word: None if codes else number_in(word, comma) for word in words}

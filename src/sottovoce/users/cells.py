@@ -1,7 +1,8 @@
 """What the cells of a table say, as people and their programs write them: for a trial, and for a warm start.
 
-A number may have a sign of a currency, marks between thousands, and a percent sign (then it is a hundredth). A comma is
-the mark of decimals if a number of the same column can be read in no other way, as 12,5 and 1.234,56, but not 1,234.
+A number may have a currency (its sign, or a code such as EUR), marks between thousands, and a percent sign (then it is
+a hundredth). A comma is the mark of decimals if a number of the same column can be read in no other way, as 12,5 and
+1.234,56, but not 1,234.
 """
 
 import math
@@ -13,10 +14,11 @@ from sottovoce.protocol.fields import Category, Field, Flag
 
 MISSING = {"", "?", "na", "n/a", "#n/a", "<na>", "nan", "null"}
 """What a cell says that says nothing."""
-FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+YES, NO = {"true", "t", "yes", "y", "1"}, {"false", "f", "no", "n", "0"}
 
 _BETWEEN = " '\u2019\u00a0\u202f"
-_WRITTEN = re.compile(r"([+-]?)\s*[$€£¥₹]?\s*(\S.*?)\s*([$€£¥₹%]?)")
+_CURRENCY = "[$€£¥₹]|USD|EUR|GBP|JPY|CNY|INR|CHF|CAD|AUD|BRL|SEK|NOK|DKK|PLN|CZK"
+_WRITTEN = re.compile(rf"([+-]?)\s*(?:{_CURRENCY})?\s*(\S.*?)\s*({_CURRENCY}|%)?")
 _THOUSANDS = re.compile(rf"[1-9]\d{{0,2}}([,{_BETWEEN}])\d{{3}}(\1\d{{3}})*(\.\d*)?")
 _COMMA = re.compile(rf"(\d+|[1-9]\d{{0,2}}([.{_BETWEEN}])\d{{3}}(\2\d{{3}})*)(,\d+)?")
 
@@ -28,7 +30,7 @@ def says_nothing(cell: str) -> bool:
 
 def is_flag(cell: str) -> bool:
     """Does this cell say yes or no, or 1 or 0?"""
-    return cell.strip().lower() in FLAGS
+    return cell.strip().lower() in YES | NO
 
 
 def values_of(name: str, field: Field, cells: Sequence[str]) -> list[float | bool | str | None]:
@@ -81,7 +83,7 @@ def decimal_comma(cells: Iterable[str]) -> bool:
 def number_in(cell: str, comma: bool) -> float | None:
     """The finite number that a cell says, if it is one.
 
-    >>> number_in("-$1,200.50", comma=False), number_in("1.200,50 €", comma=True), number_in("12 Main St", comma=False)
+    >>> number_in("-$1,200.50", comma=False), number_in("1.200,50 EUR", comma=True), number_in("12 St", comma=False)
     (-1200.5, 1200.5, None)
     """
     found = _WRITTEN.fullmatch(cell.strip())
@@ -109,4 +111,4 @@ def _number(name: str, row: int, cell: str, comma: bool) -> float:
 def _flag(name: str, row: int, cell: str) -> bool:
     if not is_flag(cell):
         raise BadInput(f"row {row}: {name!r} must be true or false, got {cell!r}")
-    return FLAGS[cell.strip().lower()]
+    return cell.strip().lower() in YES

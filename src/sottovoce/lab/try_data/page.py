@@ -6,7 +6,7 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from sottovoce.lab.study.page import promise_of
-from sottovoce.lab.try_data.trial import Trial, range_of, remarks, verdicts
+from sottovoce.lab.try_data.trial import Trial, helped, range_of, remarks, verdicts
 from sottovoce.report.figure import (
     CHOSEN,
     DOTTED,
@@ -15,7 +15,6 @@ from sottovoce.report.figure import (
     grid,
     headline,
     legend,
-    literal,
     on_every_screen,
     panels,
 )
@@ -24,20 +23,19 @@ from sottovoce.report.terms import many
 
 NOTE = """In units of the reward. Last tenth: of the people who come last, the mean of all runs, then the lowest and the
 highest. Lift: how much more that is than under uniform play. Over all: of everybody. Learned: the share of the way from
-uniform play to the same learner without privacy, in the last tenth."""
+the best fixed action to the same learner without privacy, in the last tenth."""
 HEADINGS = ("mean reward of a person", "last tenth", "all runs", "over all", "learned")
 
 
 def table_rows(trial: Trial) -> list[tuple[str, ...]]:
     """The table of a trial: each budget, no privacy, the best fixed action, uniform play."""
-    known, rows = trial.question.known, []
+    known, shown, rows = trial.question.known, trial.words, []
     for outcome in trial.outcomes:
         last, overall = outcome.last, outcome.overall
-        numbers = f"{last.mean:.3f}", f"{last.low:.3f} to {last.high:.3f}", f"{overall.mean:.3f}"
-        rows.append((outcome.who, *numbers, f"{outcome.learned:.0%}"))
-    for who, reward in ((f"always {known.best_action!r}", known.best), ("uniform play", known.uniform)):
-        share = (reward - known.uniform) / max(trial.plain.last.mean - known.uniform, 1e-300)
-        rows.append((who, f"{reward:.3f}", "", f"{reward:.3f}", f"{share:.0%}" if share < 10 else "-"))
+        numbers = shown(last.mean), f"{shown(last.low)} to {shown(last.high)}", shown(overall.mean)
+        rows.append((outcome.who, *numbers, f"{outcome.learned:.0%}" if helped(trial) else ""))
+    for who, reward in ((known.always, known.best), ("uniform play", known.uniform)):
+        rows.append((who, shown(reward), "", shown(reward), ""))
     return rows
 
 
@@ -60,7 +58,7 @@ def draw_rewards(trial: Trial, narrow: bool = False) -> Figure:
         panel.plot(outcome.people, [band.mean for band in bands], color=colour, linewidth=2, label=outcome.who)
         low, high = [band.low for band in bands], [band.high for band in bands]
         panel.fill_between(outcome.people, low, high, color=colour, alpha=0.15, linewidth=0)
-    panel.axhline(known.best, color=UNIFORM, linewidth=1.6, label=literal(f"always {known.best_action!r}"))
+    panel.axhline(known.best, color=UNIFORM, linewidth=1.6, label=known.always)
     panel.axhline(known.uniform, color=UNIFORM, linewidth=1.6, linestyle=DOTTED, label="uniform play")
     panel.set(xlabel="people", ylabel="mean reward of a person", xlim=(0, trial.question.file.horizon))
     panel.xaxis.set_major_formatter(lambda people, _: f"{people:,.0f}")
@@ -96,8 +94,9 @@ def write_page(folder: Path, trial: Trial) -> Path:
 
 def _table(trial: Trial) -> str:
     """The table of the command, with the lift."""
-    rows, uniform = [], trial.question.known.uniform
+    rows, uniform = [], float(trial.words(trial.question.known.uniform))
     for who, last, *others in table_rows(trial):
-        rows.append((who, last, f"{round(float(last) - uniform, 3) + 0.0:+.3f}", *others))
+        lift = float(last) - uniform
+        rows.append((who, last, f"{'+' if lift >= 0 else ''}{trial.words(lift)}", *others))
     headings = ("who", HEADINGS[1], "lift", *HEADINGS[2:])
     return table(headings, rows, chosen=range(len(trial.private)), note=NOTE)

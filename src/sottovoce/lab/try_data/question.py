@@ -2,9 +2,8 @@
 
 import datetime
 import re
-from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -13,23 +12,25 @@ from numpy.typing import NDArray
 from sottovoce.catalogue.algorithms import algorithm_of
 from sottovoce.catalogue.resolve import contract_of
 from sottovoce.catalogue.task_file import Privacy, Reward, TaskFile, load_task_file
-from sottovoce.lab.try_data.logs import given_propensities, overall_shares
-from sottovoce.protocol.contract import Contract, RewardTerms, contract_from
+from sottovoce.lab.try_data.logs import given_propensities, overall_shares, wrong_shares
+from sottovoce.lab.try_data.notes import empty_cells, left_out, other_words, tells_answer, tells_reward
+from sottovoce.lab.try_data.unseen import Unseen
+from sottovoce.lab.try_data.world import Known, labelled, logged
+from sottovoce.protocol.contract import Contract, contract_from
 from sottovoce.protocol.errors import ConfigurationError, UnknownName
-from sottovoce.protocol.fields import Category, Field, Number
-from sottovoce.sim.guesses import Guess, guesses, usual_rewards
+from sottovoce.protocol.fields import Number
+from sottovoce.sim.guesses import guesses, usual_rewards
 from sottovoce.sim.tables import EXAMPLES, Answers, Columns, answers_of, columns_of, encoded
 from sottovoce.sim.worlds import World
 from sottovoce.sim.worlds.logged import Logged
-from sottovoce.sim.worlds.table import Table
-from sottovoce.users.cells import numbers_of, says_nothing
+from sottovoce.users.cells import numbers_of
 
 MOST_ROWS = 100_000
 """Of a longer table so many rows are taken at random."""
 FEW_ROWS = 100
 """A share that is estimated from fewer may be off by a tenth."""
-PATIENCE = 40
-"""Rows that are drawn for one that counts, in units of the expected number: the chance to need more is e^-40."""
+MANY = 10
+"""With more actions than this the replay of a log takes minutes."""
 RANGES = """\
 Ranges of number fields (where nine of ten values lie), their middles (the medians) and words of categories were taken
 from the table. In a private deployment nobody sees a table first: they are declared before anybody answers (correct the
@@ -51,15 +52,6 @@ class Asked(NamedTuple):
     people: int | None = None
 
 
-class Known(NamedTuple):
-    """Mean rewards that follow from the table alone."""
-
-    uniform: float
-    best: float
-    """Of the best action, if everybody got it."""
-    best_action: str
-
-
 class Question(NamedTuple):
     """A table as a task with a world."""
 
@@ -69,7 +61,15 @@ class Question(NamedTuple):
     contract: Contract
     world: World
     known: Known
+    unseen: Unseen
+    doubts: tuple[str, ...]
+    """Why a verdict may be worth nothing."""
     notes: tuple[str, ...]
+
+    @property
+    def slow(self) -> bool:
+        """Must replay look at many rows for one that counts, and at many actions in each?"""
+        return isinstance(self.world, Logged) and self.world.arms > MANY
 
 
 LEARNER = "scale-free"
@@ -93,23 +93,24 @@ def question_of(asked: Asked) -> Question:
         )
     contract, fields = contract_from(contract_of(file)), file.fields
     people = encoded(fields, columns)
-    if empty := _empty(fields, columns):
+    if empty := empty_cells(fields, columns):
         notes.append(f"Cells without a value count as not known: {', '.join(empty)}.")
-    if others := _others(fields, columns):
+    if others := other_words(fields, columns):
         notes.append(f"Cells with a word that is no value of its category count as none of them: {', '.join(others)}.")
     if len(answers.places) < rows:
         notes.append(f"Of {rows:,} rows {MOST_ROWS:,} were taken at random.")
-    if len(people) < 10 * people.shape[1]:
-        notes.append("There are few rows for so many fields: rows come again and again and may be learned by heart.")
     if asked.label:
-        world, known = _labelled(people, answers, contract.reward)
+        world, known, carried = labelled(people, answers, contract.reward)
+        doubts = tells_answer(fields, columns, answers)
         name = f"{Path(asked.path).stem}, which {asked.label}"
     else:
         p = given_propensities(columns, asked.propensity) if asked.propensity else None
         p = overall_shares(fields, columns, answers) if p is None else p
         low, high = contract.reward.low, contract.reward.high
         clipped = np.clip(rewards, low, high)
-        world, known = _logged(people, answers, clipped, p, contract.reward)
+        world, known, carried = logged(people, answers, clipped, p, contract.reward)
+        doubts = tells_reward(fields, columns, clipped)
+        doubts += () if asked.propensity else wrong_shares(people, answers, carried.chosen)
         assumed = "" if asked.propensity else "; actions are taken as drawn with their overall share"
         if changed := np.count_nonzero(clipped != rewards):
             notes.append(f"Rewards outside {low:g} to {high:g} were clipped, as a device does: {changed:,} of them.")
@@ -118,7 +119,7 @@ def question_of(asked: Asked) -> Question:
             notes.append(f"So few rows have these actions that their mean rewards are uncertain: {', '.join(few)}.")
         notes.append(f"Replay: about one row in {1 / p.min():.3g} counts{assumed}.")
         name = f"{Path(asked.path).stem}, {asked.reward} by {asked.action}"
-    return Question(name, rows, file, contract, world, known, tuple(notes))
+    return Question(name, rows, file, contract, world, known, carried, doubts, tuple(notes))
 
 
 def _completed(asked: Asked, columns: Columns) -> Asked:
@@ -151,32 +152,6 @@ def _thinned(columns: Columns) -> tuple[Columns, int]:
     return {name: [cells[row] for row in chosen] for name, cells in columns.items()}, rows
 
 
-def _left_out(guessed: Mapping[str, Guess]) -> Iterator[str]:
-    """Why no field was guessed for some columns."""
-    names: dict[str, list[str]] = {}
-    for name, guess in guessed.items():
-        if isinstance(guess, str):
-            names.setdefault(guess, []).append(name)
-    for reason, left_out in sorted(names.items(), reverse=True):
-        yield f"{reason}: {', '.join(sorted(left_out))}."
-
-
-def _empty(fields: Mapping[str, Field], columns: Columns) -> list[str]:
-    """How many cells of each field have no value, where there are any."""
-    counts = {name: sum(map(says_nothing, columns[name])) for name in fields}
-    return [f"{count:,} of {len(columns[name]):,} in {name}" for name, count in counts.items() if count]
-
-
-def _others(fields: Mapping[str, Field], columns: Columns) -> list[str]:
-    """How many cells of each category have another word, where there are any."""
-    values = {name: {*field.values} for name, field in fields.items() if isinstance(field, Category)}
-    counts = {
-        name: sum(cell not in known and not says_nothing(cell) for cell in columns[name])
-        for name, known in values.items()
-    }
-    return [f"{count:,} of {len(columns[name]):,} in {name}" for name, count in counts.items() if count]
-
-
 def _no_fields(answers: Answers, rewards: NDArray[np.float64], reward: Reward) -> str:
     """What to do with a table that has only actions and rewards."""
     arms, counts = len(answers.names), np.bincount(answers.places)
@@ -207,9 +182,9 @@ def _guessed(asked: Asked, columns: Columns, answers: Answers, rewards: NDArray)
     """The task of a table, and what was guessed."""
     guessed = guesses(columns, {asked.label, asked.action, asked.reward, asked.propensity, *asked.ignore})
     fields = {name: guess for name, guess in guessed.items() if not isinstance(guess, str)}
-    left_out, reward = list(_left_out(guessed)), _reward(asked, rewards)
+    unused, reward = left_out(guessed), _reward(asked, rewards)
     if not fields:
-        raise ConfigurationError(" ".join([_no_fields(answers, rewards, reward), *left_out]))
+        raise ConfigurationError(" ".join([_no_fields(answers, rewards, reward), *unused]))
     notes = [RANGES] if any(isinstance(field, Number) for field in fields.values()) else []
     if asked.reward and not asked.reward_range:
         notes.append(f"The range of the reward, {reward.low:g} to {reward.high:g}, was taken from the table as well.")
@@ -218,7 +193,7 @@ def _guessed(asked: Asked, columns: Columns, answers: Answers, rewards: NDArray)
         lowest = float(np.mean(rewards <= reward.low))
         if lowest >= RARE:
             preset = "rare"
-            notes.append(f'Of the rewards {lowest:.0%} are the lowest, so the task says preset = "rare".')
+            notes.append(f'Only {1 - lowest:.2%} of the rewards are not the lowest, so the task says preset = "rare".')
     named = re.sub(r"[^a-z0-9]+", "-", Path(asked.path).stem.lower()).strip("-")[:60] or "table"
     file = TaskFile(
         id=named,
@@ -233,34 +208,4 @@ def _guessed(asked: Asked, columns: Columns, answers: Answers, rewards: NDArray)
         reward=reward,
         expires=datetime.date.today() + datetime.timedelta(days=180),
     )
-    return file, notes + left_out
-
-
-def _labelled(people: NDArray[np.float64], answers: Answers, terms: RewardTerms) -> tuple[World, Known]:
-    arms, low, high = len(answers.names), float(terms.to_unit(0.0)), float(terms.to_unit(1.0))
-    shape: dict[str, Any] = {"arms": arms, "dimension": people.shape[1] * arms}
-    world = Table(**shape, people=people, answers=answers.places, low=low, high=high)
-    shares = np.bincount(answers.places, minlength=arms) / len(people)
-    return world, Known(1 / arms, float(shares.max()), answers.names[int(shares.argmax())])
-
-
-def _logged(
-    people: NDArray[np.float64], actions: Answers, rewards: NDArray, p: NDArray, terms: RewardTerms
-) -> tuple[World, Known]:
-    """The means are those that replay would give: a row weighs 1/p."""
-    arms, least = len(actions.names), float(p.min())
-    world = Logged(
-        arms=arms,
-        dimension=people.shape[1] * arms,
-        people=people,
-        actions=actions.places,
-        rewards=terms.to_unit(rewards),
-        keep=least / p,
-        high=terms.unit_high,
-        patience=int(PATIENCE / least),
-    )
-    weights = np.bincount(actions.places, 1 / p, arms)
-    means = np.bincount(actions.places, rewards / p, arms) / np.maximum(weights, 1e-300)
-    means = np.where(weights > 0, means, -np.inf)
-    best = int(means.argmax())
-    return world, Known(float(np.sum(rewards / p) / np.sum(1 / p)), float(means[best]), actions.names[best])
+    return file, notes + unused

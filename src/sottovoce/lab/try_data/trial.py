@@ -16,8 +16,13 @@ from sottovoce.sim.batch import Progress
 from sottovoce.sim.worlds.logged import Logged
 
 ENOUGH = 0.5
-"""It worked if at least this share of what the learner learns without privacy was learned, and it was better than the
-best fixed action: in every run, and on average by more than chance."""
+"""It worked if at least this share of the gain without privacy was left, and it was better than the best fixed action:
+in every run, and on average by more than chance."""
+BY_HEART = 0.2
+"""Rows were learned by heart where a linear model lacks this share of the gain without privacy in rows not seen, and
+two standard errors."""
+LITTLE = 0.001
+"""Where all rewards are alike they are shown as if they differed by this share of their range."""
 WINDOWS = 50
 """Points of a curve: each is the mean reward of so large a part of the people."""
 
@@ -42,7 +47,7 @@ class Outcome(NamedTuple):
     """In the last tenth."""
     overall: Range
     learned: float
-    """The share of the way from uniform play to the same learner without privacy, in the last tenth."""
+    """The share of the way from the best fixed action to the same learner without privacy, in the last tenth."""
 
     @property
     def who(self) -> str:
@@ -63,6 +68,13 @@ class Trial(NamedTuple):
     @property
     def plain(self) -> Outcome:
         return self.outcomes[-1]
+
+    def words(self, reward: float) -> str:
+        """A reward with three figures of what rewards differ by here: 0.00512, 0.512 and 5120."""
+        known, terms = self.question.known, self.question.contract.reward
+        means = [known.best, known.uniform, *(outcome.last.mean for outcome in self.outcomes)]
+        differ = max(max(means) - min(means), LITTLE * (terms.high - terms.low))
+        return f"{reward:.{max(2 - math.floor(math.log10(differ)), 0)}f}"
 
     @property
     def clear(self) -> float:
@@ -111,10 +123,10 @@ def _windows(question: Question, result: CellResult) -> NDArray[np.float64]:
 
 
 def _outcome(question: Question, result: CellResult, plain: float) -> Outcome:
-    windows, uniform = _windows(question, result), question.known.uniform
+    windows, best = _windows(question, result), question.known.best
     people = result.rounds[np.linspace(0, len(result.rounds), WINDOWS + 1).astype(int)[1:] - 1]
     last, overall = range_of(windows[:, -WINDOWS // 10 :].mean(axis=1)), range_of(windows.mean(axis=1))
-    learned = (last.mean - uniform) / (plain - uniform) if plain > uniform else 0.0
+    learned = (last.mean - best) / (plain - best) if plain > best else 0.0
     return Outcome(result.cell, people, windows, last, overall, learned)
 
 
@@ -128,8 +140,13 @@ def range_of(values: NDArray[np.float64]) -> Range:
 
 
 def worked(outcome: Outcome, trial: Trial) -> bool:
-    """Clearly better than the best fixed action, better in every run, and half of what is learned without privacy."""
-    return _better(outcome, trial) and outcome.learned >= ENOUGH
+    """Clearly better than the best fixed action, and in every run; half of the gain without privacy; for new people."""
+    return helped(trial) and _better(outcome, trial) and outcome.learned >= ENOUGH
+
+
+def helped(trial: Trial) -> bool:
+    """Do the fields help this learner without privacy, and a linear model whose people are in rows it has not seen?"""
+    return _better(trial.plain, trial) and trial.question.unseen.clear
 
 
 def _better(outcome: Outcome, trial: Trial) -> bool:
@@ -137,28 +154,49 @@ def _better(outcome: Outcome, trial: Trial) -> bool:
 
 
 def verdicts(trial: Trial) -> list[str]:
-    """A plain sentence for each budget; one for all where the fields help nobody."""
-    known = trial.question.known
-    people = f"{trial.question.file.horizon:,} people"
-    if not _better(trial.plain, trial):
+    """What casts doubt on the table, and what came of it."""
+    return [*trial.question.doubts, *_answers(trial)]
+
+
+def _answers(trial: Trial) -> list[str]:
+    """A plain sentence for each budget; one for all where the fields help nobody, or nobody but these rows."""
+    if helped(trial):
+        return [_verdict(outcome, trial) for outcome in trial.private]
+    known, unseen = trial.question.known, trial.question.unseen
+    without = f"the learner reaches {trial.words(trial.plain.last.mean)} without any privacy"
+    always = f"{known.always} gives {trial.words(known.best)}"
+    others = trial.words(unseen.mean)
+    if _better(trial.plain, trial):
         return [
-            f"The fields do not clearly help {people} here: the learner reaches {trial.plain.last.mean:.3f} without "
-            f"any privacy, and always {known.best_action!r} gives {known.best:.3f}. Try other columns, more people, or "
-            f"a learner without fields."
+            f"The rows are too few to say that it would have worked. From rows that come again and again {without}, "
+            f"and {always}. But a linear model fitted to four fifths of the rows is not clearly better for people in "
+            f"the others: it gives them {others}. Bring more rows, or fewer columns."
         ]
-    return [_verdict(outcome, trial, people) for outcome in trial.private]
+    start = f"The fields do not clearly help {_people(trial)} here: {without}, and {always}."
+    if unseen.clear:
+        return [
+            f"{start} But a linear model fitted to four fifths of the rows gives {others} to people in the "
+            f"others, so more people (--people) or another learner (--learner) may help."
+        ]
+    return [f"{start} Try other columns, more people, or a learner without fields."]
 
 
-def _verdict(outcome: Outcome, trial: Trial, people: str) -> str:
+def _people(trial: Trial) -> str:
+    return f"{trial.question.file.horizon:,} people"
+
+
+def _verdict(outcome: Outcome, trial: Trial) -> str:
     known = trial.question.known
-    reward = f"{outcome.last.mean:.3f} a person at the end instead of {known.best:.3f} (always {known.best_action!r})"
+    reward, best = f"{trial.words(outcome.last.mean)} a person at the end", trial.words(known.best)
+    instead = f"{reward} instead of {best} ({known.always})"
     if worked(outcome, trial):
-        return (
-            f"At {outcome.who} it would have worked: {reward}, {outcome.learned:.0%} of what it learns without privacy."
-        )
+        return f"At {outcome.who} it would have worked: {instead}, {outcome.learned:.0%} of the gain without privacy."
     if outcome.last.mean > trial.clear:
-        return f"At {outcome.who} it would have helped a little: {reward}. With more than {people} it may work."
-    return f"At {outcome.who} it would not have worked: not clearly better than the best fixed action with {people}."
+        return (
+            f"At {outcome.who} it would have helped a little: {instead}. With more than {_people(trial)} it may work."
+        )
+    than = "less than" if outcome.last.mean < known.best else "not clearly more than"
+    return f"At {outcome.who} it would not have worked: {reward} with {_people(trial)}, {than} {best} ({known.always})."
 
 
 def rows_of(trial: Trial) -> list[dict[str, Any]]:
@@ -178,7 +216,15 @@ def rows_of(trial: Trial) -> list[dict[str, Any]]:
 
 def remarks(trial: Trial) -> list[str]:
     """What else must be said of the numbers."""
-    said = [*trial.question.notes, *notices_of([outcome.cell for outcome in trial.outcomes])]
-    if max(outcome.learned for outcome in trial.private) > 1.02:
+    unseen = trial.question.unseen
+    carried = (
+        f"Rows not seen: a linear model without privacy, fitted to four fifths of the rows, gives "
+        f"{trial.words(unseen.mean)} to people in the others."
+    )
+    last = trial.plain.last.mean
+    if last - unseen.mean > max(BY_HEART * (last - trial.question.known.best), 2 * unseen.error):
+        carried += " Part of what the runs learned holds for these rows only: their rewards are too high."
+    said = [carried, *trial.question.notes, *notices_of([outcome.cell for outcome in trial.outcomes])]
+    if helped(trial) and max(outcome.learned for outcome in trial.private) > 1.02:
         said.append("More than 100 %: noise makes this learner try more actions than it does without.")
     return said

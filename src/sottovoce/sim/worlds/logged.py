@@ -31,7 +31,8 @@ from sottovoce.users.fields import in_blocks
 
 
 class Row(NamedTuple):
-    features: jax.Array
+    person: jax.Array
+    """The encoded fields; the loop that looks for a row carries these, not a block of them for each action."""
     action: jax.Array
     reward: jax.Array
     keep: jax.Array
@@ -55,10 +56,10 @@ class Logged:
     def visit(self, round: jax.Array, key: Key) -> Row:
         drawn = jax.random.randint(key, (), 0, len(self.actions))
         pick = lambda column: jnp.asarray(column)[drawn]  # noqa: E731
-        return Row(in_blocks(jnp, self.arms, pick(self.people)), *map(pick, (self.actions, self.rewards, self.keep)))
+        return Row(*map(pick, (self.people, self.actions, self.rewards, self.keep)))
 
     def shown(self, context: Row) -> jax.Array:
-        return context.features
+        return in_blocks(jnp, self.arms, context.person)
 
     def kept(self, context: Row, action: jax.Array, key: Key) -> jax.Array:
         return (action == context.action) & (jax.random.uniform(key) < context.keep)
