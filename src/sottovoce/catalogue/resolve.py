@@ -58,10 +58,10 @@ def contract_of(file: TaskFile) -> bytes:
         ],
         "limit": msgspec.to_builtins(limit_of(file.privacy)),
         "reward": msgspec.to_builtins(file.reward)
-        | {"wait": seconds(file.reward.wait), "unit_low": unit_low, "unit_high": unit_high},
-        "delay": seconds(file.delay),
+        | {"wait": seconds(file.reward.wait, "wait"), "unit_low": unit_low, "unit_high": unit_high},
+        "delay": seconds(file.delay, "delay"),
         "expires": file.expires.isoformat(),
-        "retention": seconds(file.retention),
+        "retention": seconds(file.retention, "retention"),
         "extensions": _extensions(file, resolved),
         "learning": _learning(file, resolved),
     }

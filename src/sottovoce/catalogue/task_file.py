@@ -129,17 +129,17 @@ def load_task_file(path: Path) -> TaskFile:
     return load(path, TaskFile, "a task")
 
 
-def seconds(text: str) -> int:
-    """A duration.
+def seconds(text: str, what: str = "a duration") -> int:
+    """A duration; `what` is said of one that cannot be read.
 
     >>> seconds("90s"), seconds("24h"), seconds("30d")
     (90, 86400, 2592000)
     """
     number, unit = text[:-1], text[-1:]
     if not (number.isascii() and number.isdigit() and unit in UNITS):
-        raise ConfigurationError(f"a duration is a whole number and one of s, m, h, d, as in '24h'; got {text!r}")
+        raise ConfigurationError(f"{what} is a whole number and one of s, m, h, d, as in '24h'; got {text!r}")
     if len(number) > 9 or int(number) * UNITS[unit] > LONGEST:
-        raise ConfigurationError(f"a duration is at most {LONGEST // DAY}d, got {text!r}")
+        raise ConfigurationError(f"{what} is at most {LONGEST // DAY}d, got {text!r}")
     return int(number) * UNITS[unit]
 
 
@@ -157,6 +157,8 @@ def check_file(file: TaskFile) -> None:
             raise ConfigurationError("name the actions, or say how many candidates there are at most; not both")
     elif file.fields or file.candidates:
         raise ConfigurationError(f"{file.learner} takes no features; leave fields and candidates out")
+    if algorithm.actions != "points" and (choices := file.candidates or len(file.actions)) < 2:
+        raise ConfigurationError(f"there must be at least two actions or candidates to choose from, got {choices}")
     if file.one_right and not file.actions:
         raise ConfigurationError("one_right is said of named actions; name them in actions, or leave it out")
     if file.returning and not file.candidates:
