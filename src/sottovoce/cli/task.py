@@ -106,7 +106,8 @@ def snapshots(id: Id, server: Server = HERE) -> None:
     """List the states that were kept: a task is rolled back to them at once."""
     found = _remote(server).snapshots(id)
     if found.last < found.first:
-        return say(f"{id} has learned from no report yet: there is nothing to go back to", wrap=False)
+        say(f"{id} has learned from no report yet: there is nothing to go back to", wrap=False)
+        return
     table = table_of("Snapshots", "after reports", words("kept on"))
     for one in found.snapshots:
         table.add_row(f"{one.learned:,}", one.day or "not known")
