@@ -6,7 +6,8 @@ import msgspec
 
 from sottovoce.catalogue.algorithms import algorithm_of
 from sottovoce.catalogue.task import Task, task
-from sottovoce.catalogue.task_file import TaskFile, check_file, limit_of, seconds
+from sottovoce.catalogue.task_checks import check_file
+from sottovoce.catalogue.task_file import TaskFile, limit_of, seconds
 from sottovoce.privacy.domains import Interval, domain_from
 from sottovoce.privacy.mechanisms import Mechanism, calibrate, numbers_of, verify
 from sottovoce.protocol.budget import Budget
