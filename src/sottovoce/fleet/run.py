@@ -219,5 +219,5 @@ def _gate_epsilon(contract: Contract, epsilon: float | None) -> float:
     allowed = [budget for budget in budgets if epsilon is None or budget <= epsilon]
     if not allowed:
         listed = ", ".join(f"{budget:g}" for budget in budgets)
-        raise ConfigurationError(f"{contract.id} can be answered with one epsilon of {listed}; got {epsilon:g}")
+        raise ConfigurationError(f"{contract.id} can be answered with epsilon {listed}, not with {epsilon:g}")
     return max(allowed)
