@@ -2,4 +2,11 @@
 addEventListener("load", () => {
   for (const frame of document.querySelectorAll(".md-typeset__scrollwrap"))
     Object.assign(frame, { tabIndex: 0, role: "region", ariaLabel: "Table" });
+  // A long name in a table breaks at a stop, a slash or a low line, and nowhere else.
+  for (const name of document.querySelectorAll(".md-typeset td code"))
+    name.innerHTML = name.innerHTML.replace(/[._/](?=\w)/g, "$&<wbr>");
+  // A picture of a page shows, in a narrow window, that page in a narrow window.
+  if (matchMedia("(max-width: 600px)").matches)
+    for (const picture of document.querySelectorAll('.md-typeset img[src*="-1280.png"]'))
+      picture.src = picture.src.replace("-1280.", "-390.");
 });

@@ -149,6 +149,13 @@ def test_a_wrong_number_is_refused_with_what_was_wanted(change: dict, says: str)
     assert str(refused.value).startswith(says)
 
 
+def test_a_refusal_speaks_in_the_words_of_the_file():
+    with pytest.raises(ConfigurationError, match="at least two actions or candidates to choose from, got 1"):
+        contract_of(file(learner="kl-moss", actions=("one",), candidates=0, fields={}))
+    with pytest.raises(ConfigurationError, match="delay is a whole number and one of s, m, h, d"):
+        contract_of(file(delay="20 seconds"))
+
+
 def test_a_date_in_quotation_marks_is_told_how_it_is_written():
     text = b'id = "a"\nlearner = "ucb"\nhorizon = 100\nexpires = "2099-01-01"'
     with pytest.raises(ConfigurationError, match="expires must be a date without quotation marks"):

@@ -8,12 +8,9 @@ that of uniform play. No exploration is a little better on average; some is kept
 everybody sees the same actions and reports are clear (the last three worlds).
 """
 
-import argparse
-import math
-import time
 from typing import NamedTuple
 
-import numpy as np
+from choices import compare
 
 from sottovoce import halves, task
 from sottovoce.catalogue.task import Task
@@ -38,6 +35,9 @@ class Place(NamedTuple):
     arms: int
     contexts: str
     epsilon: float
+
+    def __str__(self) -> str:
+        return f"{self.link}, d {self.dimension}, {self.arms} arms, {self.contexts}, epsilon {self.epsilon:g}"
 
 
 CHOICES = [
@@ -86,25 +86,5 @@ def _case(contract: Task) -> Case:
     return Case(learner, mechanism)
 
 
-def main() -> None:
-    """Print a row per world as it is done, then the geometric means."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="2,000 rounds, 4 seeds")
-    rounds, seeds = (2_000, 4) if parser.parse_args().quick else (30_000, 12)
-    print(f"share of uniform regret after {rounds:,} rounds, mean of {seeds} seeds; (step, recency, explore)")
-    print(f"{'':54}" + "".join(f"{f'({c.step:g}, {c.recency:g}, {c.explore:g})':>18}" for c in CHOICES), flush=True)
-    rows = []
-    for number, place in enumerate(PLACES, 1):
-        start = time.perf_counter()
-        rows.append(regrets(place, rounds, seeds))
-        seconds = time.perf_counter() - start
-        name = f"{number}/{len(PLACES)} {place.link}, d {place.dimension}, {place.arms} arms, {place.contexts}, "
-        name += f"epsilon {place.epsilon:g}"
-        print(f"{name:54}" + "".join(f"{value:18.1%}" for value in rows[-1]) + f"   {seconds:.0f} s", flush=True)
-    means = np.exp(np.log(rows).mean(axis=0))
-    assert all(math.isfinite(mean) for mean in means)
-    print(f"{'geometric mean':54}" + "".join(f"{value:18.1%}" for value in means))
-
-
 if __name__ == "__main__":
-    main()
+    compare(__doc__, "share of uniform regret", CHOICES, PLACES, regrets, rounds=30_000, seeds=12, form=".1%")

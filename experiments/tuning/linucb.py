@@ -7,12 +7,9 @@ Ridge and bonus vary; the first `warm` rounds and the `growth` between models st
 judged by the geometric mean of the regret over the worlds, so that no world counts more because its regret is larger.
 """
 
-import argparse
-import math
-import time
 from typing import NamedTuple
 
-import numpy as np
+from choices import compare
 
 from sottovoce import halves, task
 from sottovoce.catalogue.task import Task
@@ -31,6 +28,9 @@ class Place(NamedTuple):
     arms: int
     contexts: str
     epsilon: float
+
+    def __str__(self) -> str:
+        return f"d {self.dimension}, {self.arms} arms, {self.contexts}, epsilon {self.epsilon:g}"
 
 
 CHOICES = [Choice(1.0, 0.3), Choice(1.0, 0.1), Choice(1.0, 0.2), Choice(2.0, 0.2), Choice(2.0, 0.3), Choice(0.5, 0.2)]
@@ -71,25 +71,5 @@ def _case(contract: Task) -> Case:
     return Case(learner, mechanism)
 
 
-def main() -> None:
-    """Print a row per world as it is done, then the geometric means."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="2,000 rounds, 4 seeds")
-    rounds, seeds = (2_000, 4) if parser.parse_args().quick else (50_000, 16)
-    print(f"regret after {rounds:,} rounds, mean of {seeds} seeds; columns are (ridge, bonus)")
-    print(f"{'':46}" + "".join(f"{f'({c.ridge:g}, {c.bonus:g})':>12}" for c in CHOICES), flush=True)
-    rows = []
-    for number, place in enumerate(PLACES, 1):
-        start = time.perf_counter()
-        rows.append(regrets(place, rounds, seeds))
-        seconds = time.perf_counter() - start
-        name = f"{number}/{len(PLACES)} d {place.dimension}, {place.arms} arms, {place.contexts}, "
-        name += f"epsilon {place.epsilon:g}"
-        print(f"{name:46}" + "".join(f"{value:12,.0f}" for value in rows[-1]) + f"   {seconds:.0f} s", flush=True)
-    means = np.exp(np.log(rows).mean(axis=0))
-    assert all(math.isfinite(mean) for mean in means)
-    print(f"{'geometric mean':46}" + "".join(f"{value:12,.0f}" for value in means))
-
-
 if __name__ == "__main__":
-    main()
+    compare(__doc__, "regret", CHOICES, PLACES, regrets, rounds=50_000, seeds=16, form=",.0f")

@@ -6,7 +6,7 @@ in a hundred buy something and the amounts are skewed; and clicks of 43 in a hun
 
 Prints the share of the way from uniform play to the best action of each person, in the second half of 100,000 people:
 the presets `practical` and `rare` at epsilon 1, 4 and 8 and without privacy, and always the best fixed action. Mean and
-standard error over eight draws of each world. As a task file has it, there are 200 models.
+standard error over eight draws of each world. There are 200 models, as many as a task published when these were chosen.
 
     python experiments/tuning/rare.py                           all of it
     python experiments/tuning/rare.py --world clicks            only this world; --world may be repeated

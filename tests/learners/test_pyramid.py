@@ -9,15 +9,8 @@ import numpy as np
 import pytest
 
 from sottovoce import halves, task
-from sottovoce.learners.convex.pyramid import (
-    Pyramid,
-    State,
-    corners_of,
-    enclosing,
-    heights_of,
-    regular_simplex,
-    rim,
-)
+from sottovoce.learners.convex.cones import corners_of, enclosing, heights_of, regular_simplex, rim
+from sottovoce.learners.convex.pyramid import Pyramid, State
 from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.sim.random import simulation_key
 from sottovoce.sim.run import simulate

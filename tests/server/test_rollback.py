@@ -307,6 +307,8 @@ def test_the_command_rolls_back_and_tickets_that_were_handed_out_before_are_stil
     monkeypatch.setenv("SOTTOVOCE_ADMIN_TOKEN", TOKEN)
     where = ("--server", f"http://127.0.0.1:{server.port}")
     problem(server.call("GET", "/v1/tasks/back/snapshots"), 401, "unauthorized")
+    server.create(ARMS | {"id": "fresh"})
+    assert "there is nothing to go back to" in typed("task", "snapshots", "fresh", *where)
     said = typed("task", "snapshots", "back", *where)
     assert "back can be rolled back to any count from 0 to 19; to these at once" in said
     assert re.search(rf"^ +0 +{date.today().isoformat()}", said, re.MULTILINE)

@@ -6,7 +6,8 @@ import msgspec
 
 from sottovoce.catalogue.algorithms import algorithm_of
 from sottovoce.catalogue.task import Task, task
-from sottovoce.catalogue.task_file import TaskFile, check_file, limit_of, seconds
+from sottovoce.catalogue.task_checks import check_file
+from sottovoce.catalogue.task_file import TaskFile, limit_of, seconds
 from sottovoce.privacy.domains import Interval, domain_from
 from sottovoce.privacy.mechanisms import Mechanism, calibrate, numbers_of, verify
 from sottovoce.protocol.budget import Budget
@@ -58,10 +59,10 @@ def contract_of(file: TaskFile) -> bytes:
         ],
         "limit": msgspec.to_builtins(limit_of(file.privacy)),
         "reward": msgspec.to_builtins(file.reward)
-        | {"wait": seconds(file.reward.wait), "unit_low": unit_low, "unit_high": unit_high},
-        "delay": seconds(file.delay),
+        | {"wait": seconds(file.reward.wait, "wait"), "unit_low": unit_low, "unit_high": unit_high},
+        "delay": seconds(file.delay, "delay"),
         "expires": file.expires.isoformat(),
-        "retention": seconds(file.retention),
+        "retention": seconds(file.retention, "retention"),
         "extensions": _extensions(file, resolved),
         "learning": _learning(file, resolved),
     }

@@ -105,6 +105,9 @@ def promote(
 def snapshots(id: Id, server: Server = HERE) -> None:
     """List the states that were kept: a task is rolled back to them at once."""
     found = _remote(server).snapshots(id)
+    if found.last < found.first:
+        say(f"{id} has learned from no report yet: there is nothing to go back to", wrap=False)
+        return
     table = table_of("Snapshots", "after reports", words("kept on"))
     for one in found.snapshots:
         table.add_row(f"{one.learned:,}", one.day or "not known")
@@ -188,12 +191,13 @@ def replay(
 def list_tasks(server: Server = HERE) -> None:
     """List the tasks of a server."""
     table = table_of("Tasks", words("task"), words("title", wraps=True), "epsilon", "expires", words("state"))
-    for listed in _remote(server).tasks():
+    tasks = _remote(server).tasks()
+    for listed in tasks:
         contract = contract_from(bytes(listed.contract))
         title = contract.title or learning_of(contract).learner
         epsilon, expires = f"{contract.gates[0].epsilon:g}", contract.expires.isoformat()
         table.add_row(contract.id, title, epsilon, expires, state_of(listed.status))
-    say(table)
+    say(table if tasks else f"{server} has no task yet; `sottovoce task create FILE` makes one", wrap=False)
 
 
 @task.command()

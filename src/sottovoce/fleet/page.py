@@ -79,7 +79,7 @@ def _draw_run(panel: Axes, run: TaskRun) -> None:
     panel.plot(people, uniform, color=UNIFORM, linestyle=DOTTED, linewidth=2, label="uniform play")
     shade = {"color": CHOSEN[3], "alpha": 0.45, "linewidth": 0}
     panel.fill_between(band.rounds, band.low, band.high, label="simulator, 99 of 100 runs", **shade)
-    panel.plot(people, np.cumsum(result.curve), color=CHOSEN[0], linewidth=2, label="the fleet")
+    panel.plot(people, np.cumsum(result.curve), color=CHOSEN[0], linewidth=2, label="these devices")
     title = run.contract.title or run.contract.id
     panel.set_title(title, loc="left", fontsize=11, fontweight="bold", parse_math=False)
     panel.set(xlabel="people", ylabel="cumulated regret (in units of the reward)", xlim=(0, None), ylim=(0, None))

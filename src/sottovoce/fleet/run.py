@@ -218,5 +218,6 @@ def _gate_epsilon(contract: Contract, epsilon: float | None) -> float:
     budgets = [gate.epsilon for gate in contract.gates]
     allowed = [budget for budget in budgets if epsilon is None or budget <= epsilon]
     if not allowed:
-        raise ConfigurationError(f"{contract.id} can be answered with epsilon {budgets}, not with {epsilon:g}")
+        listed = ", ".join(f"{budget:g}" for budget in budgets)
+        raise ConfigurationError(f"{contract.id} can be answered with epsilon {listed}, not with {epsilon:g}")
     return max(allowed)

@@ -15,6 +15,7 @@ from sottovoce.protocol.budget import Budget
 RARE = 0.01
 """A suspicion before anything was heard: one in a hundred."""
 UNBOUNDED = "no bound"
+SURE = "100\N{NO-BREAK SPACE}%"
 
 
 def factor(spent: Budget) -> str:
@@ -53,10 +54,9 @@ def in_words(spent: Budget) -> str:
     if factor(spent) == UNBOUNDED:
         return "there is no useful bound on what a guess can gain"
     but = f", but for a probability of {spent.delta:g}" if spent.delta else ""
-    return (
-        f"the odds of any guess change by a factor of at most {factor(spent)}{but}: "
-        f"an even guess is right in at most {even_guess(spent)} of cases"
-    )
+    guess = even_guess(spent)
+    right = "may be nearly sure" if guess == SURE else f"is right in at most {guess} of cases"
+    return f"the odds of any guess change by a factor of at most {factor(spent)}{but}: an even guess {right}"
 
 
 def rounded_up(number: float) -> float:
@@ -72,4 +72,4 @@ def rounded_up(number: float) -> float:
 def _percent(share: float) -> str:
     """In tenths of a percent, upwards."""
     tenths = math.ceil(1000 * share - 1e-9)
-    return ("100" if tenths >= 1000 else f"{tenths / 10:.1f}") + "\N{NO-BREAK SPACE}%"
+    return SURE if tenths >= 1000 else f"{tenths / 10:.1f}\N{NO-BREAK SPACE}%"

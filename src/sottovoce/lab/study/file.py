@@ -89,7 +89,8 @@ def load_task_study(path: Path) -> StudyInWorlds:
         name, world = first_world(task.learner), world_of_task(task)
         about = f"the world {name!r} with its usual numbers"
     study, every = study_of(file, contract, name), learning_of(contract).publish_every
-    note = f"Task {file.id}: {about}; a model every {every:,} reports, every report in time."
+    after = f"every {every:,} reports" if every > 1 else "after every report"
+    note = f"Task {file.id}: {about}; a model {after}, every report in time."
     return StudyInWorlds(study, {name: world}, note, file)
 
 

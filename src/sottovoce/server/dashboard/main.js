@@ -63,7 +63,7 @@ async function refresh() {
     const { kind, id } = wanted(tasks);
     const found = kind === "task" ? await overview(id) : null;
     list.hidden = leave.hidden = false;
-    who.textContent = operates ? name : `${name}: may look, not change`;
+    who.textContent = `token ${name}` + (operates ? "" : ": may look, not change");
     replace(list, ...listed(tasks, kind, id, operates));
     if (found) draw(id, found, operates);
     else if (shown !== "new")
