@@ -76,10 +76,21 @@ def test_late_steps_are_shorter():
 
 
 @pytest.mark.parametrize("told", [{"drift": "sudden"}, {"contrast": 0.0}])
-def test_where_theta_may_change_or_actions_have_names_steps_do_not_become_shorter(told: dict[str, Any]):
+def test_where_theta_may_change_or_actions_have_names_time_changes_neither_steps_nor_weights(told: dict[str, Any]):
     told |= {"watch": 0.0}
     learner: Any = halves(task("scale-free", arms=6, dimension=4, rounds=ROUNDS, epsilon=8.0, **told)).learner
-    assert getattr(learner, "inner", learner).steady == np.inf
+    assert (getattr(learner, "inner", learner).steady, getattr(learner, "inner", learner).early) == (np.inf, 0.0)
+
+
+def test_recent_iterates_weigh_more_at_first_and_as_before_late():
+    """One report more, to a model of its own: its share in the average is about (recency + early + 1) / reports."""
+    learner: Any = halves(task("scale-free", arms=6, dimension=4, rounds=ROUNDS, epsilon=8.0, watch=0.0)).learner
+    told = DirectionEstimate(jnp.array([1.0, 0.0, 0.0, 0.0]), jnp.zeros(()))
+    with jax.enable_x64(True):
+        for reports, share in ((20.0, 5.3 / 20), (1e6, 3.0 / 1e6)):
+            before = learner.init()._replace(reports=jnp.asarray(reports))
+            after = learner.refresh(learner.tell(before, (), told))
+            assert float(after.average[0] / after.iterate[0]) == pytest.approx(share, rel=0.15)
 
 
 def test_the_quieter_the_noise_the_sooner_steps_become_shorter():

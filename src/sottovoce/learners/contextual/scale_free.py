@@ -24,6 +24,8 @@ features as they are. Two things are found from these reports alone:
 
 What is published is an average of the iterates in which recent ones weigh more, (t/T)^`recency`; gradients are taken at
 the last iterate, the `anchor`. Reports only add up between models, so the order in which they come does not matter.
+Until about `SOON` d reports theta is far away, and recent iterates weigh more still (`early`), the more the less noise
+there is; not where steps never become shorter.
 
 Choice is greedy, but for a few: with probability `trial` / sqrt t, at most 1 (twice that where all of a few named
 actions must be tried), a person tries something else.
@@ -65,6 +67,8 @@ STEADY = 10_000.0
 """`steady` in units of v d, the mean square of the noise of a report, where v is its variance in one coordinate."""
 LEAST_NOISE = 0.05
 """v counts as at least this, about what it is at epsilon 10: residuals vary without noise too."""
+SOON = 50.0
+"""Of so many reports for each coordinate recent iterates weigh more."""
 LEAST_CUT, LOUD = 0.33, 30.0
 """Of candidates the clip cuts at most the share LEAST_CUT + v d / LOUD, which is below `cut` where noise is low."""
 
@@ -102,6 +106,8 @@ class ScaleFree:
     """1 where candidates have features of their own, else 0."""
     steady: float = math.inf
     """Reports from which on steps are shorter."""
+    early: float = 0.0
+    """What is added to `recency` at first."""
     base: float = 0.0
     """What is added to <anchor, x> before the reward is predicted; `named`, unless the preset says another."""
     least: float = LEAST_CLIP
@@ -144,7 +150,8 @@ class ScaleFree:
         time, squares = state.reports + state.waiting, state.squares + jnp.sum(mean.direction**2)
         step = state.farthest / jnp.sqrt(jnp.maximum(squares, 1e-300) * (1 + time / self.steady))
         iterate = state.iterate + step * mean.direction
-        share = 1 - (state.reports / jnp.maximum(time, 1e-300)) ** (self.recency + 1)
+        recency = self.recency + self.early / (1 + time / (SOON * self.dimension))
+        share = 1 - (state.reports / jnp.maximum(time, 1e-300)) ** (recency + 1)
         average = state.average + share * (iterate - state.average)
         after = State(
             iterate=iterate,
@@ -175,6 +182,7 @@ def build(task: Task, noise: Noise) -> ScaleFree:
     stays = task.tuning.get("drift", "none") == "none" and candidates
     steady = STEADY * max(deviation**2, LEAST_NOISE) * d if stays else math.inf
     base = float(task.tuning.get("base", number["named"]))
+    number["early"] = float(task.tuning.get("early", 0.0)) / (1 + deviation**2) if stays else 0.0
     number["base"] = max(base, link.low) if link.name == "identity" else base  # not below all rewards
     number["least"] = float(task.tuning.get("least", LEAST_CLIP))
     return ScaleFree(dimension=d, half=link.deviation, rate=1 / max(of_cut, 1.0), steady=steady, **number)
