@@ -5,8 +5,7 @@
     python experiments/scale_free.py --movielens PATH --only movielens --epsilon 8 --rounds 1000000 --seeds 8
     python experiments/scale_free.py --quick             a short look, to see that it works
 
-MovieLens is run in eight random rotations of its features, two seeds each unless told otherwise (`--seeds`); the
-others with eight seeds.
+MovieLens is run in eight random rotations of its features, two seeds each; the others with eight seeds.
 """
 
 import argparse
@@ -41,11 +40,11 @@ def regrets(name: str, arms: int, dimension: int, rounds: int, seeds: int, budge
 def rows(rounds: int, seeds: int, budgets: Budgets, only: str, movielens: str) -> Iterator[tuple[str, Rows]]:
     for contexts, shapes in SHAPES.items():
         for arms, dimension in shapes if only in ("", contexts) else ():
-            found = regrets("linear", arms, dimension, rounds, 8, budgets, contexts=contexts)
+            found = regrets("linear", arms, dimension, rounds, seeds or 8, budgets, contexts=contexts)
             yield f"{contexts}, {arms} actions, d = {dimension}", found
     if movielens and only in ("", "movielens"):
         every = [
-            regrets("movielens", 20, 20, rounds, seeds, budgets, path=movielens, rotate=rotation)
+            regrets("movielens", 20, 20, rounds, seeds or 2, budgets, path=movielens, rotate=rotation)
             for rotation in range(ROTATIONS)
         ]
         yield f"MovieLens, 20 movies, {ROTATIONS} rotations", np.concatenate(every, axis=1)
@@ -57,7 +56,7 @@ def main() -> None:
     parser.add_argument("--only", default="", choices=("", *SHAPES, "movielens"), help="only these worlds")
     parser.add_argument("--epsilon", action="append", type=float, help="only this budget; may be repeated")
     parser.add_argument("--rounds", type=int, default=100_000)
-    parser.add_argument("--seeds", type=int, default=2, help="of each rotation of MovieLens")
+    parser.add_argument("--seeds", type=int, default=0, help="of each world and rotation, instead of 8 and 2")
     parser.add_argument("--quick", action="store_true", help="1,000 rounds")
     options = parser.parse_args()
     rounds, start = 1_000 if options.quick else options.rounds, time.perf_counter()

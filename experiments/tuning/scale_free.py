@@ -1,6 +1,7 @@
 """How the numbers of the scale-free learner were chosen: twenty-nine worlds, epsilon 1, 4 and 8.
 
     python experiments/tuning/scale_free.py            all worlds, 100,000 rounds, 8 seeds
+    python experiments/tuning/scale_free.py --only preset --only "early 0"    only these columns
     python experiments/tuning/scale_free.py --quick    a short look, to see that it works
 
 Each number of the preset is varied by itself; `linucb` and `gradient` are run beside it. The choice is judged by the
@@ -31,6 +32,8 @@ GROUPS: Groups = [
             "cut 0.5": {"cut": 0.5},
             "recency 1": {"recency": 1.0},
             "recency 3": {"recency": 3.0},
+            "early 0": {"early": 0.0},
+            "early 6": {"early": 6.0},
             "first 0.03": {"first": 0.03},
             "first 0.3": {"first": 0.3},
             "trial 0": {"trial": 0.0},
@@ -67,13 +70,18 @@ def main() -> None:
     """Print a row per world and budget as it is done, then the geometric means."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="1,000 rounds, 2 seeds")
-    rounds, seeds = (1_000, 2) if parser.parse_args().quick else (100_000, 8)
+    parser.add_argument("--only", action="append", help="a column; may be repeated")
+    options = parser.parse_args()
+    rounds, seeds = (1_000, 2) if options.quick else (100_000, 8)
+    names = options.only or [name for _, choices in GROUPS for name in choices]
+    wanted = [(learner, {n: choices[n] for n in names if n in choices}) for learner, choices in GROUPS]
+    groups: Groups = [(learner, choices) for learner, choices in wanted if choices]
     print(f"regret after {rounds:,} rounds, mean of {seeds} seeds")
-    print(f"{'':32}" + "".join(f"{name:>12}" for _, choices in GROUPS for name in choices), flush=True)
+    print(f"{'':32}" + "".join(f"{name:>12}" for _, choices in groups for name in choices), flush=True)
     rows = []
     for name, world in WORLDS.items():
         start = time.perf_counter()
-        found = regrets(world, rounds, seeds)
+        found = regrets(world, rounds, seeds, groups)
         for epsilon, row in zip(EPSILONS, found, strict=True):
             print(f"{f'{name}, epsilon {epsilon:g}':32}" + "".join(f"{value:12,.0f}" for value in row), flush=True)
         print(f"    {time.perf_counter() - start:.0f} s", flush=True)

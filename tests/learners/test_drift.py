@@ -14,6 +14,7 @@ from sottovoce.catalogue.task import Task
 from sottovoce.learners import LEARNERS, learner_of
 from sottovoce.learners.arms.thompson import Thompson
 from sottovoce.learners.base import Key, configuration
+from sottovoce.learners.contextual.scale_free import ScaleFree
 from sottovoce.learners.drift.arms import FALSE_ALARM, ForgettingArms, RestartingArms
 from sottovoce.learners.drift.contextual import RestartingDescent
 from sottovoce.learners.drift.marks import added, closed, lengths, no_marks
@@ -169,6 +170,12 @@ def test_features_that_come_later_are_learned_soon_and_nothing_changes_where_non
                 assert np.sum(trace.state.alarms > 0) >= 7 if later else np.all(trace.state.alarms == 0)
     assert late[1.0, 10_000].mean() < late[0.0, 10_000].mean() / 2
     np.testing.assert_allclose(late[1.0, 0], late[0.0, 0], rtol=1e-9)
+
+
+def test_where_there_is_hardly_any_noise_nothing_is_compared():
+    """The learner's own way to theta would look like a change: without noise this doubled the regret."""
+    assert isinstance(halves(declared("scale-free"), private=False).learner, ScaleFree)
+    assert isinstance(halves(declared("scale-free", epsilon=8.0)).learner, WatchingDescent)
 
 
 def test_a_declared_drift_is_followed_in_its_own_way():

@@ -7,7 +7,9 @@ declared it, the way is long again, and with short steps it takes most of the ho
 What is compared is the mean direction that people report, since each mark (`marks.py`) and before it, as in
 `contextual.py`; here times the clip, in units of rewards: a clip that shrinks makes the same residual look longer.
 After an alarm nothing that was learned is given up. The learner only counts time from the mark on: its steps, the
-weights of its average and its trials are those after so many reports. A false alarm costs little, therefore.
+weights of its average and its trials are those after so many reports. A false alarm costs little, therefore, where
+noise is loud. Where there is hardly any (`QUIET`) the learner's own way to theta would look like a change, so there
+nothing is compared.
 """
 
 from typing import Any, NamedTuple
@@ -30,6 +32,9 @@ from sottovoce.learners.drift.contextual import (
 from sottovoce.learners.drift.marks import Marks, added, closed, lengths, means, no_marks
 from sottovoce.privacy.domains import DirectionEstimate
 from sottovoce.privacy.noise import Noise
+
+QUIET = 0.03
+"""Variance of the noise of a reported coordinate: about that at epsilon 11 in five dimensions."""
 
 
 class State(NamedTuple):
@@ -88,5 +93,7 @@ class WatchingDescent:
         return longer & (reports(marks.before) >= self.age)
 
 
-def watching(learner: Learner, task: Task, noise: Noise) -> WatchingDescent:
+def watching(learner: Learner, task: Task, noise: Noise) -> Learner:
+    if noise.per_block[0] ** 2 < QUIET:
+        return learner
     return WatchingDescent(inner=learner, horizon=task.rounds, deviation=noise.per_block[0], level=LEVEL, age=AGE)
