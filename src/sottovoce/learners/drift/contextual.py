@@ -55,8 +55,24 @@ class State(NamedTuple):
     """How often it started again."""
 
 
+class Comparing:
+    """A learner that compares what people report now and before: offers and reports are those of the one inside."""
+
+    inner: Any
+
+    def ask(self, state: Any, key: Key) -> Offer:
+        return self.inner.ask(state.inner, key)
+
+    def tell(self, state: Any, memo: tuple, estimate: DirectionEstimate) -> Any:
+        products = with_products(state.products, DirectionEstimate(*estimate).direction)
+        return state._replace(inner=self.inner.tell(state.inner, memo, estimate), products=products)
+
+    def changes(self, state: Any) -> jax.Array:
+        return state.alarms
+
+
 @configuration("horizon")
-class RestartingDescent:
+class RestartingDescent(Comparing):
     """The scale-free learner, which starts again when theta has changed."""
 
     inner: Any
@@ -70,16 +86,6 @@ class RestartingDescent:
         d = self.inner.dimension
         marks = no_marks((), len(lengths(self.horizon)), 1 + d)
         return State(self.inner.init(), marks, no_products(d), jnp.zeros(()))
-
-    def ask(self, state: State, key: Key) -> Offer:
-        return self.inner.ask(state.inner, key)
-
-    def tell(self, state: State, memo: tuple, estimate: DirectionEstimate) -> State:
-        products = with_products(state.products, DirectionEstimate(*estimate).direction)
-        return state._replace(inner=self.inner.tell(state.inner, memo, estimate), products=products)
-
-    def changes(self, state: State) -> jax.Array:
-        return state.alarms
 
     def refresh(self, state: State) -> State:
         """A step, and a look for a change in all that was told since the last model."""

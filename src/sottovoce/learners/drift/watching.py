@@ -18,19 +18,18 @@ import jax
 import jax.numpy as jnp
 
 from sottovoce.catalogue.task import Task
-from sottovoce.learners.base import Key, Learner, Offer, choose, configuration
+from sottovoce.learners.base import Learner, choose, configuration
 from sottovoce.learners.contextual import scale_free
 from sottovoce.learners.drift.contextual import (
     AGE,
     LEVEL,
+    Comparing,
     is_longer,
     no_products,
     reports,
     variance_along,
-    with_products,
 )
 from sottovoce.learners.drift.marks import Marks, added, closed, lengths, means, no_marks
-from sottovoce.privacy.domains import DirectionEstimate
 from sottovoce.privacy.noise import Noise
 
 QUIET = 0.03
@@ -48,7 +47,7 @@ class State(NamedTuple):
 
 
 @configuration("horizon")
-class WatchingDescent:
+class WatchingDescent(Comparing):
     """The scale-free learner, whose steps become long again where what people report does."""
 
     inner: Any
@@ -61,16 +60,6 @@ class WatchingDescent:
         d = self.inner.dimension
         marks = no_marks((), len(lengths(self.horizon)), 2 + d)
         return State(self.inner.init(), marks, no_products(d), jnp.zeros(()))
-
-    def ask(self, state: State, key: Key) -> Offer:
-        return self.inner.ask(state.inner, key)
-
-    def tell(self, state: State, memo: tuple, estimate: DirectionEstimate) -> State:
-        products = with_products(state.products, DirectionEstimate(*estimate).direction)
-        return state._replace(inner=self.inner.tell(state.inner, memo, estimate), products=products)
-
-    def changes(self, state: State) -> jax.Array:
-        return state.alarms
 
     def refresh(self, state: State) -> State:
         """A step, and a look at what was reported since each mark."""
