@@ -85,7 +85,7 @@ class RestartingDescent(Comparing):
     def init(self) -> State:
         d = self.inner.dimension
         marks = no_marks((), len(lengths(self.horizon)), 1 + d)
-        return State(self.inner.init(), marks, no_products(d), jnp.zeros(()))
+        return State(self.inner.init(), marks, no_products(d, WIDEST), jnp.zeros(()))
 
     def refresh(self, state: State) -> State:
         """A step, and a look for a change in all that was told since the last model."""
@@ -99,13 +99,14 @@ class RestartingDescent(Comparing):
     def _changed(self, marks: Marks, products: jax.Array) -> jax.Array:
         before, recent = means(marks.before), means(marks.recent)
         variance = variance_along(recent, products, marks.whole[0], self.deviation, self.inner.cut)
-        longer = is_longer(recent, before, variance / reports(marks.recent), self.level, self.horizon)
+        rarity = self.level + jnp.log(self.horizon / lengths(self.horizon))
+        longer = is_longer(recent, before, variance / reports(marks.recent), rarity)
         return jnp.any(longer & (reports(marks.before) >= self.age))
 
 
-def no_products(dimension: int) -> jax.Array:
+def no_products(dimension: int, widest: int) -> jax.Array:
     """Of no reports: the sum of all products of two coordinates; empty where there are too many."""
-    return jnp.zeros((dimension, dimension) if dimension <= WIDEST else (0, 0))
+    return jnp.zeros((dimension, dimension) if dimension <= widest else (0, 0))
 
 
 def with_products(products: jax.Array, direction: jax.Array) -> jax.Array:
@@ -123,9 +124,9 @@ def variance_along(
     return squares / jnp.maximum(jnp.sum(vectors**2, axis=-1), 1e-300)
 
 
-def is_longer(recent: jax.Array, before: jax.Array, variance: jax.Array, level: float, horizon: int) -> jax.Array:
+def is_longer(recent: jax.Array, before: jax.Array, variance: jax.Array, x: jax.Array) -> jax.Array:
     """For each mark: is the recent mean longer than noise explains? `variance` is that of the recent mean."""
-    d, x = recent.shape[-1], level + jnp.log(horizon / lengths(horizon))
+    d = recent.shape[-1]
     noise = jnp.sqrt(variance * (d + 2 * jnp.sqrt(d * x) + 2 * x))
     return _length(recent) >= _length(before) + noise
 
