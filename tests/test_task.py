@@ -163,8 +163,8 @@ def test_what_people_read_is_one_line_without_control_characters(character: str)
     for what, change in {
         "the title": {"title": word},
         "an action": {"actions": ("a", word), "candidates": 0},
-        "a field": {"fields": {word: Flag()}},
-        "a category": {"fields": {"kind": category}},
+        "the name of a field": {"fields": {word: Flag()}},
+        "a value of the field 'kind'": {"fields": {"kind": category}},
     }.items():
         with pytest.raises(ConfigurationError) as refused:
             contract_of(file(**change))

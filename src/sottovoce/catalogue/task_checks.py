@@ -105,8 +105,9 @@ def _check_sizes(file: TaskFile) -> None:
 
 def _check_words(file: TaskFile) -> None:
     """What people read in a terminal, on the dashboard and in the statement is one line, and looks as what it is."""
-    values = [value for field in file.fields.values() if isinstance(field, Category) for value in field.values]
-    read = {"the title": [file.title], "an action": file.actions, "a field": file.fields, "a category": values}
+    categories = {name: field for name, field in file.fields.items() if isinstance(field, Category)}
+    read = {"the title": [file.title], "an action": file.actions, "the name of a field": file.fields}
+    read |= {f"a value of the field {name!r}": field.values for name, field in categories.items()}
     for what, words in read.items():
         for word in words:
             if NOT_FOR_EYES.search(word):
