@@ -14,7 +14,7 @@ import pytest
 import sottovoce as sottovoce_package
 from catalogue import made_up_ratings
 from sottovoce.catalogue.algorithms import GUIDE, algorithms
-from sottovoce.cli import main
+from sottovoce.cli import every_command, main
 from sottovoce.cli.output import say, table_of, words
 from sottovoce.protocol.errors import ConfigurationError, UnknownName
 
@@ -327,6 +327,30 @@ def test_the_version_the_settings_and_the_advice_are_printed():
     assert "fkm" in convex
     assert "linucb" not in convex.split("Which one should I use?")[0]
     assert {advice.learner for advice in GUIDE} <= set(algorithms())
+
+
+def helps() -> dict[str, str]:
+    """What `--help` shows of every command, by its words."""
+    shown, waiting = {}, [((), every_command())]
+    for words_before, command in waiting:
+        waiting += [((*words_before, name), below) for name, below in getattr(command, "commands", {}).items()]
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said):
+            command.main(["--help"], standalone_mode=False)
+        shown[" ".join(words_before)] = said.getvalue()
+    return shown
+
+
+def test_the_help_of_every_command_says_what_to_type_and_names_no_type_of_python(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("COLUMNS", "120")
+    shown = helps()
+    assert len(shown) > 35
+    for command, text in shown.items():
+        assert not re.search(r"<\w|\b(str|int|float|bool)\b|list\[|\[\[", text), (command, text)
+        options = [line.strip("│* ").split() for line in text.splitlines() if line.strip("│* ").startswith("--")]
+        assert all(len(line) > 2 for line in options), (command, text)  # each has a sentence
+    assert "--epsilon              NUMBER      Budget of one report; may be repeated." in shown["simulate"]
+    assert "[OPTIONS] [STORE]" in shown["store migrate"]
 
 
 def test_the_package_lists_what_it_loads_later():

@@ -20,7 +20,7 @@ from sottovoce.privacy.domains import domain_from
 from sottovoce.protocol.codec import from_text, to_text
 from sottovoce.protocol.contract import contract_from, digest_of
 from sottovoce.protocol.errors import ConfigurationError, UnknownName, WireError
-from sottovoce.protocol.fields import Number
+from sottovoce.protocol.fields import Category, Flag, Number
 
 
 def example(**changes) -> Task:
@@ -154,6 +154,26 @@ def test_a_refusal_speaks_in_the_words_of_the_file():
         contract_of(file(learner="kl-moss", actions=("one",), candidates=0, fields={}))
     with pytest.raises(ConfigurationError, match="delay is a whole number and one of s, m, h, d"):
         contract_of(file(delay="20 seconds"))
+
+
+@pytest.mark.parametrize("character", ["\n", "\t", "\x00", "\x1b", "\x7f", "\x9b", "\u2028", "\u202e"])
+def test_what_people_read_is_one_line_without_control_characters(character: str):
+    word = f"Which{character}headline"
+    category = Category(values=("a", word))
+    for what, change in {
+        "the title": {"title": word},
+        "an action": {"actions": ("a", word), "candidates": 0},
+        "the name of a field": {"fields": {word: Flag()}},
+        "a value of the field 'kind'": {"fields": {"kind": category}},
+    }.items():
+        with pytest.raises(ConfigurationError) as refused:
+            contract_of(file(**change))
+        assert str(refused.value) == f"{what} must be one line without control characters, got {word!r}"
+
+
+def test_words_of_every_language_are_taken():
+    title = "Qu’est-ce qu’on lit\u00a0? · איזו כותרת · ज़्यादा 👩\u200d🔬"
+    assert title.encode() in contract_of(file(title=title))
 
 
 def test_a_date_in_quotation_marks_is_told_how_it_is_written():

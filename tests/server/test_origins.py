@@ -66,10 +66,27 @@ def test_no_page_may_use_what_is_not_for_devices(ask):
             assert not shared(ask(method, path, SHOP))
 
 
-@pytest.mark.parametrize("wrong", ["*", "null", "shop.example", f"{SHOP}/", "https://Shop.example", f"{SHOP}\n"])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "*",
+        "null",
+        "shop.example",
+        f"{SHOP}/",
+        "https://Shop.example",
+        f"{SHOP}\n",
+        f"{SHOP}:443",
+        "http://localhost:80",
+    ],
+)
 def test_an_origin_that_no_browser_sends_is_refused(wrong: str):
     with pytest.raises(ConfigurationError, match="an origin is written like"):
         contract_of(task_file(origins=[wrong]))
+
+
+@pytest.mark.parametrize("right", [f"{SHOP}:80", f"{SHOP}:8443", "http://localhost:443", "http://localhost:8080"])
+def test_a_port_that_browsers_send_is_taken(right: str):
+    assert right.encode() in contract_of(task_file(origins=[right]))
 
 
 def test_a_task_without_origins_has_the_contract_that_it_always_had():

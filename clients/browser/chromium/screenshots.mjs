@@ -11,7 +11,17 @@ const SIZES = [
 ];
 
 /** What a visitor does before the picture. */
-const CLICKS = { newsroom: ["#lead", "#stories .title"] };
+const FIRST = {
+  newsroom: async (tab) => {
+    for (const selector of ["#lead", "#stories .title"]) await tab.click(selector);
+  },
+  dashboard: async (tab) => {
+    await tab.keyboard.type(process.env.SOTTOVOCE_ADMIN_TOKEN); // the field has the focus
+    await tab.keyboard.press("Enter");
+  },
+};
+/** Pages of which the whole is shown. */
+const WHOLE = ["dashboard"];
 
 const [folder, ...pages] = process.argv.slice(2);
 const browser = await launch();
@@ -23,10 +33,11 @@ for (const page of pages)
       const tab = await context.newPage();
       await tab.goto(url, { waitUntil: "load" });
       await tab.waitForTimeout(500);
-      for (const selector of CLICKS[name] ?? []) await tab.click(selector);
+      await FIRST[name]?.(tab);
       await tab.mouse.move(0, 0);
-      if (name in CLICKS) await tab.waitForTimeout(1500);
-      await tab.screenshot({ path: join(folder, `${name}-${colorScheme}-${viewport.width}.png`) });
+      if (name in FIRST) await tab.waitForTimeout(1500);
+      const path = join(folder, `${name}-${colorScheme}-${viewport.width}.png`);
+      await tab.screenshot({ path, fullPage: WHOLE.includes(name) });
       await context.close();
     }
 await browser.close();

@@ -7,7 +7,7 @@ from sottovoce.catalogue.task import Shuffling
 from sottovoce.catalogue.task_file import HoldoutShare, TaskFile
 from sottovoce.protocol.contract import NAME
 from sottovoce.protocol.errors import ConfigurationError, check_range
-from sottovoce.protocol.fields import width_of
+from sottovoce.protocol.fields import Category, width_of
 from sottovoce.protocol.holdout import MOST
 
 LARGEST = {
@@ -24,8 +24,12 @@ LARGEST_FEATURES = 2000
 LEAST_HOLDOUT = 0.001
 LEAST_BATCH = 2
 LARGEST_TUNING = 1e9
-ORIGIN = re.compile(r"https?://[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?(:[1-9][0-9]{0,4})?")
-"""As a browser writes it: no path, no capital letters."""
+ORIGIN = re.compile(
+    r"(?!http://.*:80$|https://.*:443$)https?://[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?(:[1-9][0-9]{0,4})?"
+)
+"""As a browser writes it: no path, no capital letters, and no port where it is the usual one."""
+NOT_FOR_EYES = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+"""Line breaks, control characters, and what turns around the direction of the text that follows."""
 RESERVED = {"learner", "preset", "arms", "dimension", "rounds", "epsilon", "delta", "region", "drift"}
 
 
@@ -44,9 +48,13 @@ def check_file(file: TaskFile) -> None:
     if file.mode == "apprentice" and algorithm.actions != "features":
         raise ConfigurationError("an apprentice learns from what others choose: only tasks with features can do that")
     _check_sizes(file)
+    _check_words(file)
     for origin in file.origins:
         if not ORIGIN.fullmatch(origin):
-            raise ConfigurationError(f"an origin is written like 'https://shop.example', got {origin!r}")
+            raise ConfigurationError(
+                "an origin is written like 'https://shop.example', as browsers send it: without a path, and without a "
+                f"port that is 443 (http: 80); got {origin!r}"
+            )
     _check_tuning(file)
     if file.publish_every < 0:
         raise ConfigurationError(f"publish_every must be at least 1, got {file.publish_every}")
@@ -93,6 +101,17 @@ def _check_sizes(file: TaskFile) -> None:
             f"{LARGEST_FEATURES:,}: use fewer fields, values of categories, or named actions; the field with most "
             f"is {widest!r}, {file.fields[widest].width}"
         )
+
+
+def _check_words(file: TaskFile) -> None:
+    """What people read in a terminal, on the dashboard and in the statement is one line, and looks as what it is."""
+    categories = {name: field for name, field in file.fields.items() if isinstance(field, Category)}
+    read = {"the title": [file.title], "an action": file.actions, "the name of a field": file.fields}
+    read |= {f"a value of the field {name!r}": field.values for name, field in categories.items()}
+    for what, words in read.items():
+        for word in words:
+            if NOT_FOR_EYES.search(word):
+                raise ConfigurationError(f"{what} must be one line without control characters, got {word!r}")
 
 
 def _check_tuning(file: TaskFile) -> None:

@@ -4,7 +4,10 @@ import os
 import sys
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+if TYPE_CHECKING:
+    from typer.core import TyperGroup
 
 COMMANDS = (
     "algorithms", "choose", "plan", "capacity", "try_data", "simulate", "sweep", "frontier", "audit", "reproduce",
@@ -66,9 +69,19 @@ def keep_compiled_loops() -> None:
 
 
 def _run() -> None:
+    from sottovoce.protocol.errors import SottovoceError
+
+    try:
+        every_command()()
+    except SottovoceError as error:
+        _refuse(str(error))
+
+
+def every_command() -> "TyperGroup":
+    """`sottovoce`, with the commands below it."""
     import typer
 
-    from sottovoce.protocol.errors import SottovoceError
+    from sottovoce.cli.help import in_plain_words
 
     app = typer.Typer(
         help="Learn which action is best without ever hearing what people say.",
@@ -94,10 +107,9 @@ def _run() -> None:
             app.add_typer(command, name=name)
         else:
             app.command(SPOKEN.get(name))(command)
-    try:
-        app()
-    except SottovoceError as error:
-        _refuse(str(error))
+    group = typer.main.get_group(app)
+    in_plain_words(group)
+    return group
 
 
 def _refuse(sentence: str) -> NoReturn:

@@ -17,7 +17,9 @@ SIMULATED = {"central": "a curator sees raw data: simulation only", "none": "nob
 
 
 def algorithms(
-    setting: Annotated[str, typer.Option(help="Only those with this word in their setting, as in: convex.")] = "",
+    setting: Annotated[
+        str, typer.Option(metavar="WORD", help="Only those with this word in their setting, as in: convex.")
+    ] = "",
     json: JsonFile = None,
 ) -> None:
     """List every algorithm: setting, source, bound and presets; and say which one to use."""

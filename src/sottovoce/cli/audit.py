@@ -24,13 +24,14 @@ from sottovoce.protocol.errors import ConfigurationError, UnknownName
 def audit(
     file: Annotated[Path | None, typer.Argument(help="Audit the gates of this live task (TOML).")] = None,
     everything: Annotated[bool, typer.Option("--all", help="Audit every mechanism and every planted bug.")] = False,
-    mechanism: Annotated[str | None, typer.Option(help="Audit one mechanism, by its name.")] = None,
+    mechanism: Annotated[str | None, typer.Option(metavar="NAME", help="Audit one mechanism, by its name.")] = None,
     trials: Annotated[int, typer.Option(help="Reports for the hardest case; easier ones take a part of it.")] = TRIALS,
     device: Annotated[
-        str | None, typer.Option(help="With a task: the command of another device, which sends the reports.")
+        str | None,
+        typer.Option(metavar="COMMAND", help="With a task: the command of another device, which sends the reports."),
     ] = None,
     json: JsonFile = None,
-    workers: Annotated[int | None, typer.Option(help="Processes at a time; one per core unless told.")] = None,
+    workers: Annotated[int | None, typer.Option(help="How many at once (default: one for each core).")] = None,
 ) -> None:
     """Measure from outside how much a report gives away, and compare it with the promise.
 

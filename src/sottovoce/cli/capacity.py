@@ -16,9 +16,13 @@ def capacity(
     devices: Annotated[float, typer.Argument(help="Devices that are used on one day.")] = 1_000_000,
     reports: Annotated[float, typer.Option(help="Reports of a device on a day.")] = 1.0,
     models: Annotated[float, typer.Option(help="How often a device looks at the model on a day.")] = 2.0,
-    peak: Annotated[float, typer.Option(help="The busiest hour, beside the mean of the day.")] = 4.0,
+    peak: Annotated[
+        float, typer.Option(help="The busiest hour has so many times the requests of the mean hour.")
+    ] = 4.0,
     retention: Annotated[int, typer.Option(help="Days for which single reports are kept.")] = 30,
-    learner: Annotated[str, typer.Option(help="Whose speed counts; one of those measured.")] = "gradient",
+    learner: Annotated[
+        str, typer.Option(metavar="NAME", help="Whose speed counts; one of those measured.")
+    ] = "gradient",
     json: JsonFile = None,
 ) -> None:
     """Say what so many devices a day need, and where the first wall is."""

@@ -25,7 +25,8 @@ def choose(
     asked: "StudyInWorlds",
     learner: Learners = None,
     regret: Annotated[
-        str | None, typer.Option(help="Wanted: at most this share of uniform play's regret (default 10%).")
+        str | None,
+        typer.Option(metavar="SHARE", help="Wanted: at most this share of uniform play's regret (default 10%)."),
     ] = None,
     people: Annotated[int | None, typer.Option(help="Wanted: the best action, from at most so many people.")] = None,
     epsilon: Annotated[

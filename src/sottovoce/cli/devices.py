@@ -18,15 +18,17 @@ if TYPE_CHECKING:
 
 
 def devices(
-    task: Annotated[str, typer.Option(help="The id of the task.")],
+    task: Annotated[str, typer.Option(metavar="ID", help="The id of the task.")],
     server: Server = HERE,
     people: Annotated[int, typer.Option(help="How many come.")] = 2000,
     visits: Annotated[int, typer.Option(help="How often each comes.")] = 1,
     seed: Annotated[int, typer.Option(help="Another number, other people in another world.")] = 0,
-    epsilon: Annotated[float | None, typer.Option(help="Answer at a quieter gate: the largest up to this.")] = None,
-    rush: Annotated[bool, typer.Option("--rush", help="Wait for nobody: generate load.")] = False,
-    connections: Annotated[int, typer.Option(help="So many people are served at once.")] = 4,
-    compare: Annotated[bool, typer.Option("--compare", help="Run the simulator beside it.")] = False,
+    epsilon: Annotated[
+        float | None, typer.Option(help="Report with less epsilon: the most that the task declares, up to this.")
+    ] = None,
+    rush: Annotated[bool, typer.Option("--rush", help="Send as fast as possible, to load the server.")] = False,
+    connections: Annotated[int, typer.Option(help="How many people are served at once.")] = 4,
+    compare: Annotated[bool, typer.Option("--compare", help="Run the simulator too, and compare.")] = False,
     json: JsonFile = None,
 ) -> None:
     """Let simulated people with real devices answer a task over HTTP, and say what was learned and what it cost."""

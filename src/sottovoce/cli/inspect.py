@@ -7,7 +7,7 @@ import typer
 
 
 def inspect(
-    device: Annotated[Path, typer.Option(help="The folder of the device.")],
+    device: Annotated[Path, typer.Option(metavar="FOLDER", help="The folder of the device.")],
     json: Annotated[Path | None, typer.Option(help="Write the rows to this file.", dir_okay=False)] = None,
 ) -> None:
     """List the tasks that a device has joined, its ledger, and every report that waits in its outbox."""

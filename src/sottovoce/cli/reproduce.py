@@ -34,9 +34,11 @@ reproduce = typer.Typer(help="Run published experiments again.", no_args_is_help
 
 @reproduce.command()
 def table1(
-    quick: Annotated[bool, typer.Option("--quick", help="Three horizons a row, half the seeds; minutes.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Fewer people and half the seeds: minutes instead of hours.")
+    ] = False,
     out: Annotated[Path, typer.Option(help="Folder of the figures and the page.")] = Path("results/table1"),
-    row: Annotated[list[str] | None, typer.Option(help="Only this row; may be repeated.")] = None,
+    row: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Only this row; may be repeated.")] = None,
     json: JsonFile = None,
 ) -> None:
     """Measure Table 1 of the paper: exponents in rounds and in epsilon, next to the theorems."""
@@ -105,16 +107,20 @@ def movielens(
     movies: Annotated[int, typer.Option(help="The first so many movies are the actions.")] = 20,
     rank: Annotated[int, typer.Option(help="Length of the features.")] = 20,
     rotate: Annotated[int | None, typer.Option(help="Turn all features by a random rotation of this seed.")] = None,
-    scale: Annotated[str, typer.Option(help="authors, or unit: stretched until the longest feature is 1.")] = "authors",
+    scale: Annotated[
+        str, typer.Option(metavar="NAME", help="authors, or unit: stretched until the longest feature is 1.")
+    ] = "authors",
     data: Annotated[Path | None, typer.Option(help="ua.base, u.data or their folder; else recbole's copy.")] = None,
-    learner: Annotated[str, typer.Option(help="Which one is run beside the paper's box, linucb paper.")] = "scale-free",
+    learner: Annotated[
+        str, typer.Option(metavar="NAME", help="Which one is run beside the paper's box, linucb paper.")
+    ] = "scale-free",
     epsilon: Annotated[list[float] | None, typer.Option(help="May be repeated; default 1, 2, 4, 8 and 10.")] = None,
     replay: Annotated[bool, typer.Option("--replay", help="Only replay the authors' own run, digit by digit.")] = False,
     apart: Annotated[
         bool, typer.Option("--apart", help="That run changed into the paper's box, step by step.")
     ] = False,
     rounds: Annotated[int, typer.Option(help="The authors ran 1,000,000.")] = 50_000,
-    seeds: Annotated[int, typer.Option()] = 8,
+    seeds: Annotated[int, typer.Option(help="How many runs; each has people of its own.")] = 8,
     seed: Annotated[int, typer.Option(help="Where the seeds start.")] = 0,
     out: Annotated[Path | None, typer.Option(help="Folder of results (default: results/NAME).")] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Run again what the folder already holds.")] = False,

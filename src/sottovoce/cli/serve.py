@@ -14,14 +14,16 @@ def serve(
     data: Annotated[
         Path,
         typer.Option(
-            help="Folder of the journal and of the learned; with --store of compiled programs alone.", file_okay=False
+            help="Folder for all that the server keeps; with --store only for what it compiles.", file_okay=False
         ),
     ] = Path("data"),
     store: Annotated[
         str,
-        typer.Option(help="postgresql://… for several servers (or SOTTOVOCE_STORE); else SQLite in --data."),
+        typer.Option(
+            metavar="ADDRESS", help="postgresql://… for several servers (or SOTTOVOCE_STORE); else SQLite in --data."
+        ),
     ] = "",
-    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    host: Annotated[str, typer.Option(metavar="ADDRESS", help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="0 takes a free one and logs it.")] = 8080,
     workers: Annotated[
         int,
@@ -45,13 +47,13 @@ def serve(
     trace: Annotated[
         Level | None,
         typer.Option(
-            help="Spans for OpenTelemetry: of groups of reports, or all, also of single requests. The default is "
-            "groups where OTEL_EXPORTER_OTLP_ENDPOINT is set, else off.",
+            help="What OpenTelemetry is told: groups of reports, or all, also single requests. The default is groups "
+            "where OTEL_EXPORTER_OTLP_ENDPOINT is set, else off.",
             envvar="SOTTOVOCE_TRACE",
         ),
     ] = None,
 ) -> None:
-    """Run the server: offers out, private reports in, learning beside.
+    """Run the server: it makes offers, takes private reports and learns from them.
 
     The admin token is SOTTOVOCE_ADMIN_TOKEN, or in the file that SOTTOVOCE_ADMIN_TOKEN_FILE names.
     """

@@ -12,13 +12,15 @@ TOKEN = "SOTTOVOCE_SHUFFLER_TOKEN"
 
 
 def shuffler(
-    server: Annotated[str, typer.Option(help="The address of the server that learns.")],
-    task: Annotated[list[str], typer.Option(help="The id of a task that declares a shuffler; may be repeated.")],
+    server: Annotated[str, typer.Option(metavar="ADDRESS", help="The address of the server that learns.")],
+    task: Annotated[
+        list[str], typer.Option(metavar="ID", help="The id of a task that declares a shuffler; may be repeated.")
+    ],
     batch: Annotated[
         int, typer.Option(help="Reports in a batch at least; each task's own number where that is larger.", min=0)
     ] = 0,
     data: Annotated[Path, typer.Option(help="Folder of the reports that wait.", file_okay=False)] = Path("shuffler"),
-    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    host: Annotated[str, typer.Option(metavar="ADDRESS", help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="0 takes a free one and logs it.")] = 8081,
     rate: Annotated[
         float, typer.Option(help="Reports, permits and other requests a second for each address; 0 is no limit.", min=0)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def statement(
     task: Annotated[str, typer.Argument(help="A task file; with --server the id of a task.")],
-    server: Annotated[str, typer.Option(help="The address of a server that has the task.")] = "",
+    server: Annotated[str, typer.Option(metavar="ADDRESS", help="The address of a server that has the task.")] = "",
     html: Annotated[Path | None, typer.Option(help="Write a page to this file.", callback=check_writable)] = None,
     yaml: Annotated[
         Path | None, typer.Option(help="Write an entry of the OpenDP registry.", callback=check_writable)

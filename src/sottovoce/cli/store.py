@@ -16,7 +16,7 @@ PLACE = "sqlite:FOLDER, the folder alone, or postgresql://…"
 
 @store.command()
 def migrate(
-    address: Annotated[str, typer.Argument(metavar="[STORE]", help=PLACE)] = "data",
+    address: Annotated[str, typer.Argument(metavar="STORE", help=PLACE)] = "data",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would change, and change nothing.")] = False,
 ) -> None:
     """Bring what an older version keeps to the format of this one. Make a copy first: there is no way back."""

@@ -25,8 +25,12 @@ def on_device(device: str | None) -> str | None:
 
 Command = Callable[..., None]
 StudyFile = Annotated[Path | None, typer.Argument(help="A study in TOML (see experiments/), instead of options.")]
-Learners = Annotated[list[str] | None, typer.Option(help="Only this learner; may be repeated (default: all that fit).")]
-Device = Annotated[str | None, typer.Option(help="gpu or cpu (default: what JAX finds).", callback=on_device)]
+Learners = Annotated[
+    list[str] | None, typer.Option(metavar="NAME", help="Only this learner; may be repeated (default: all that fit).")
+]
+Device = Annotated[
+    str | None, typer.Option(metavar="gpu|cpu", help="What computes (default: what JAX finds).", callback=on_device)
+]
 """What a command that simulates runs on. Choosing it is all that the option does."""
 AnyFile = Annotated[Path | None, typer.Argument(help="A study or a live task in TOML, instead of options.")]
 
@@ -89,26 +93,34 @@ def _from_file(path: Path, tasks: bool) -> "StudyInWorlds":
 
 def _study(
     *,
-    learner: Annotated[str | None, typer.Option(help="See `sottovoce algorithms`.")] = None,
-    preset: Annotated[str, typer.Option()] = "practical",
-    world: Annotated[list[str] | None, typer.Option(help="A world by name; may be repeated.")] = None,
-    contexts: Annotated[str | None, typer.Option(help="isotropic, ill-conditioned or fixed (linear).")] = None,
+    learner: Annotated[str | None, typer.Option(metavar="NAME", help="See `sottovoce algorithms`.")] = None,
+    preset: Annotated[
+        str, typer.Option(metavar="NAME", help="Numbers for the learner, by name; paper: as published.")
+    ] = "practical",
+    world: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="How simulated people answer, by name; may be repeated.")
+    ] = None,
+    contexts: Annotated[
+        str | None, typer.Option(metavar="NAME", help="isotropic, ill-conditioned or fixed (linear).")
+    ] = None,
     dimension: Annotated[int, typer.Option(help="Length of the features, or of a point.")] = 0,
-    region: Annotated[str, typer.Option(help="ball, box or simplex (learners of points).")] = "ball",
+    region: Annotated[str, typer.Option(metavar="NAME", help="ball, box or simplex (learners of points).")] = "ball",
     arms: Annotated[int | None, typer.Option(help="How many actions (default 10; none for points).")] = None,
     gap: Annotated[float | None, typer.Option(help="How much better the best arm is (arms, switching-arms).")] = None,
-    option: Annotated[list[str] | None, typer.Option(help="Any other option of the world: NAME=VALUE.")] = None,
+    option: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="Any other option of the world.")
+    ] = None,
     data: Annotated[Path | None, typer.Option(help="Your copy of the data (movielens): a file or folder.")] = None,
     epsilon: Annotated[list[float] | None, typer.Option(help="Budget of one report; may be repeated.")] = None,
     delta: Annotated[
         float | None, typer.Option(help="For presets that need one (default 1e-5; compared only if given).")
     ] = None,
-    rounds: Annotated[int, typer.Option()] = 10_000,
-    seeds: Annotated[int, typer.Option()] = 8,
+    rounds: Annotated[int, typer.Option(help="How many people come, one after the other.")] = 10_000,
+    seeds: Annotated[int, typer.Option(help="How many runs; each has people of its own.")] = 8,
     seed: Annotated[int, typer.Option(help="Where the seeds start: another number, other worlds.")] = 0,
     publish_every: Annotated[int, typer.Option(help="Rounds between two published models.")] = 1,
     delay: Annotated[int, typer.Option(help="Rounds until a report arrives.")] = 0,
-    tune: Annotated[list[str] | None, typer.Option(help="Override a preset's number: NAME=VALUE.")] = None,
+    tune: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE", help="Instead of a preset's number.")] = None,
 ) -> "StudyInWorlds":
     """The study that the options describe."""
     if learner is None:

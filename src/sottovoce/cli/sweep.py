@@ -22,7 +22,8 @@ HERE = "local"
 def sweep(
     asked: "StudyInWorlds",
     on: Annotated[
-        str, typer.Option(help="local, ray (started on this machine), or the address of a Ray cluster.")
+        str,
+        typer.Option(metavar="PLACE", help="local, ray (started on this machine), or the address of a Ray cluster."),
     ] = HERE,
     workers: Annotated[int | None, typer.Option(min=1, help="How many at once (default: one for each core).")] = None,
     shard: Annotated[int, typer.Option(min=1, help="Seeds that one worker plays at once.")] = 64,

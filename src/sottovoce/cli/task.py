@@ -28,7 +28,7 @@ from sottovoce.report.page import cell
 from sottovoce.report.promotion import before_promotion
 from sottovoce.server.secrets import secret
 
-Server = Annotated[str, typer.Option(help="The address of the server.")]
+Server = Annotated[str, typer.Option(metavar="ADDRESS", help="The address of the server.")]
 Id = Annotated[str, typer.Argument(help="The id of the task.")]
 HERE = "http://127.0.0.1:8080"
 STARTING = 10.0
@@ -82,7 +82,7 @@ def pause(id: Id, server: Server = HERE) -> None:
 
 @task.command()
 def resume(id: Id, server: Server = HERE) -> None:
-    """Ask for reports again."""
+    """Ask for reports again after a pause."""
     _change(server, id, "resume")
 
 
@@ -172,7 +172,9 @@ def export(
 def replay(
     id: Id,
     data: Annotated[Path, typer.Option(help="The folder of the server.", file_okay=False)] = Path("data"),
-    store: Annotated[str, typer.Option(help="postgresql://… (or SOTTOVOCE_STORE); else SQLite in --data.")] = "",
+    store: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="postgresql://… (or SOTTOVOCE_STORE); else SQLite in --data.")
+    ] = "",
 ) -> None:
     """Compute what was learned again from the journal, and print the hash of the state; on the server's machine."""
     from sottovoce.server.learn.replaying import replay as replayed

@@ -21,17 +21,24 @@ SLOW = "Replay of so many actions takes long; a first look: --people 5000 --seed
 
 
 def try_data(
-    data: Annotated[str, typer.Argument(help="A CSV file; or iris, wine, breast_cancer, digits of scikit-learn.")],
-    label: Annotated[str, typer.Option(help="Column of right answers: they are the actions.")] = "",
-    action: Annotated[str, typer.Option(help="For a log: column of the actions that were chosen.")] = "",
-    reward: Annotated[str, typer.Option(help="For a log: column of what came of them.")] = "",
-    propensity: Annotated[str, typer.Option(help="For a log: column of the probability of each choice.")] = "",
+    data: Annotated[
+        str, typer.Argument(metavar="TABLE", help="A CSV file; or iris, wine, breast_cancer, digits of scikit-learn.")
+    ],
+    label: Annotated[
+        str, typer.Option(metavar="COLUMN", help="Where the right answer of each row is; all answers are the actions.")
+    ] = "",
+    action: Annotated[str, typer.Option(metavar="COLUMN", help="For a log: what was chosen.")] = "",
+    reward: Annotated[str, typer.Option(metavar="COLUMN", help="For a log: what came of it.")] = "",
+    propensity: Annotated[str, typer.Option(metavar="COLUMN", help="For a log: how probable the choice was.")] = "",
     reward_range: Annotated[
-        tuple[float, float] | None, typer.Option(help="Smallest and largest reward (default: as in the table).")
+        tuple[float, float] | None,
+        typer.Option(metavar="LOW HIGH", help="Smallest and largest reward (default: as in the table)."),
     ] = None,
-    ignore: Annotated[list[str] | None, typer.Option(help="A column to leave out; may be repeated.")] = None,
-    task: Annotated[Path | None, typer.Option(help="A task file, instead of guessing one.")] = None,
-    learner: Annotated[str, typer.Option(help="Default: the one we recommend for the table.")] = "",
+    ignore: Annotated[
+        list[str] | None, typer.Option(metavar="COLUMN", help="A column to leave out; may be repeated.")
+    ] = None,
+    task: Annotated[Path | None, typer.Option(metavar="FILE", help="A task file, instead of guessing one.")] = None,
+    learner: Annotated[str, typer.Option(metavar="NAME", help="Default: the one we recommend for the table.")] = "",
     people: Annotated[int | None, typer.Option(help="How many come (default 100,000, or the task's horizon).")] = None,
     epsilon: Annotated[list[float] | None, typer.Option(help="May be repeated; default 1, 4, 8 or the task's.")] = None,
     seeds: Annotated[int, typer.Option(help="How many runs.")] = 4,

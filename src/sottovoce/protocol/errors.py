@@ -1,17 +1,19 @@
 """Every error Sottovoce raises on purpose.
 
-SottovoceError
-├── ConfigurationError   a human chose a value that cannot work
-│   └── UnknownName      a learner, preset, world or mechanism that is not in its registry
-├── PrivacyError         the gate refuses; nothing has left the device
-│   ├── BadInput         the raw data is not what the domain declares
-│   ├── BrokenPromise    the mechanism's numbers do not give the promised budget
-│   ├── BudgetExhausted  one more report would exceed the owner's limit
-│   ├── ContractRefused  a task asks for more than the owner allows, or its contract is not what it claims to be
-│   └── ContractChanged  another contract under the name of one that was joined
-├── Unreachable          the server does not answer and nothing is cached
-├── Refused              the server answers, with a problem
-└── WireError            bytes that are not a report of this task
+    SottovoceError
+    ├── ConfigurationError   a human chose a value that cannot work
+    │   └── UnknownName      a name that is not in its registry
+    ├── PrivacyError         the gate refuses; nothing has left the device
+    │   ├── BadInput         the raw data is not what the domain declares
+    │   ├── BrokenPromise    the mechanism's numbers do not give the promised budget
+    │   ├── BudgetExhausted  one more report would exceed the owner's limit
+    │   ├── ContractRefused  a task asks for more than is allowed, or is not what it says
+    │   └── ContractChanged  another contract under the name of one that was joined
+    ├── Unreachable          the server does not answer and nothing is cached
+    ├── Refused              the server answers, with a problem
+    └── WireError            bytes that are not a report of this task
+
+Whoever catches one catches those below it.
 """
 
 import difflib

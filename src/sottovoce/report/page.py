@@ -58,9 +58,9 @@ def lift_in_words(lift: float) -> str:
     """What a person got against uniform play, in units of the reward.
 
     >>> lift_in_words(0.1414), lift_in_words(-0.02)
-    ('0.141 more reward than under uniform play', '0.02 less reward than under uniform play')
+    ('0.141 more reward than under uniform play', '0.0200 less reward than under uniform play')
     """
-    return f"{abs(lift):.3g} {'more' if lift >= 0 else 'less'} reward than under uniform play"
+    return f"{abs(lift):#.3g} {'more' if lift >= 0 else 'less'} reward than under uniform play"
 
 
 def cell(value: Any) -> str:
