@@ -119,6 +119,10 @@ def test_of_many_words_the_most_frequent_become_a_category_and_the_others_are_co
     assert isinstance(guesses({"city": [f"village {i}" for i in range(40)]})["city"], str)
 
 
+def test_words_that_no_task_may_name_are_no_values_of_a_category():
+    assert guesses({"it": ["a", "two\nlines", "b"] * 9})["it"] == Category(values=("a", "b"))
+
+
 @pytest.mark.parametrize(
     ("cells", "reason"),
     [
@@ -129,8 +133,9 @@ def test_of_many_words_the_most_frequent_become_a_category_and_the_others_are_co
             "Numbers, but also 'none', so left out (empty such cells to use it)",
         ),
         (["7"] * 9 + [""], "The same in every row, so left out"),
+        (["a", "two\nlines"] * 9, "Words with line breaks or control characters, so left out"),
     ],
-    ids=["rows are numbered", "codes", "numbers and words", "no change"],
+    ids=["rows are numbered", "codes", "numbers and words", "no change", "not one line"],
 )
 def test_a_column_that_is_left_out_is_named_with_the_reason(cells: list[str], reason: str):
     assert guesses({"it": cells})["it"] == reason

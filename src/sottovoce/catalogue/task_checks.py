@@ -103,6 +103,15 @@ def _check_sizes(file: TaskFile) -> None:
         )
 
 
+def is_plain(word: str) -> bool:
+    """May it be shown as it is?
+
+    >>> is_plain("più caffè"), is_plain("two\\nlines")
+    (True, False)
+    """
+    return not NOT_FOR_EYES.search(word)
+
+
 def _check_words(file: TaskFile) -> None:
     """What people read in a terminal, on the dashboard and in the statement is one line, and looks as what it is."""
     categories = {name: field for name, field in file.fields.items() if isinstance(field, Category)}
@@ -110,7 +119,7 @@ def _check_words(file: TaskFile) -> None:
     read |= {f"a value of the field {name!r}": field.values for name, field in categories.items()}
     for what, words in read.items():
         for word in words:
-            if NOT_FOR_EYES.search(word):
+            if not is_plain(word):
                 raise ConfigurationError(f"{what} must be one line without control characters, got {word!r}")
 
 

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce.catalogue.task_checks import is_plain
 from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.protocol.fields import Category, Field, Flag, Number
 from sottovoce.users.cells import decimal_comma, is_flag, number_in, says_nothing, values_of
@@ -68,14 +69,20 @@ def _guess(cells: list[str]) -> Guess:
     if len(found) == len(known):
         return NUMBERED if _counts(found) else _range_of(found)
     if len(words) <= MOST_WORDS:
-        return Category(values=tuple(words))
+        return _category(words)
     if 2 * len(found) > len(known):
         odd = next(word for word in words if numbers[word] is None)
         return f"Numbers, but also {odd!r}, so left out (empty such cells to use it)"
     counts = sorted(((count, word) for word, count in Counter(known).items()), reverse=True)[:FREQUENT]
     if counts[-1][0] >= LEAST_OFTEN and sum(count for count, _ in counts) >= COVERED * len(known):
-        return Category(values=tuple(sorted(word for _, word in counts)))
+        return _category(sorted(word for _, word in counts))
     return f"More than {MOST_WORDS} different words, so left out (group them to use them)"
+
+
+def _category(words: list[str]) -> Guess:
+    """Of the words that a task may name: a cell with another one counts as none of them."""
+    plain = tuple(filter(is_plain, words))
+    return Category(values=plain) if len(plain) > 1 else "Words with line breaks or control characters, so left out"
 
 
 def _counts(numbers: NDArray[np.float64]) -> bool:
