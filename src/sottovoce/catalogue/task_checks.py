@@ -104,9 +104,9 @@ def _check_sizes(file: TaskFile) -> None:
 
 
 def is_plain(word: str) -> bool:
-    """May it be shown as it is?
+    r"""May it be shown as it is?
 
-    >>> is_plain("più caffè"), is_plain("two\\nlines")
+    >>> is_plain("più caffè"), is_plain("two\nlines")
     (True, False)
     """
     return not NOT_FOR_EYES.search(word)
