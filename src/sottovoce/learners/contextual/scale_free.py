@@ -78,8 +78,8 @@ LEAST_CUT, LOUD = 0.33, 30.0
 """Of candidates the clip cuts at most the share LEAST_CUT + v d / LOUD, which is below `cut` where noise is low."""
 FEW_CUT, FEW_TRIED = 0.1, 200.0
 """Where all people choose among the same few candidates."""
-WIDEST = 100
-"""With more coordinates it is not looked for: there are too many products."""
+WIDEST = 20
+"""With more coordinates it is not looked for: their products would slow simulations down."""
 
 
 class State(NamedTuple):
