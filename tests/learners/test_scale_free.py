@@ -11,7 +11,7 @@ import pytest
 from sottovoce import halves, task
 from sottovoce.learners.base import configuration
 from sottovoce.learners.contextual.lines import Products, along_one_line
-from sottovoce.learners.contextual.scale_free import FEW_TRIED, LEAST_CLIP, ScaleFree
+from sottovoce.learners.contextual.scale_free import AT_MOST, LEAST_CLIP, ScaleFree
 from sottovoce.privacy.domains import Direction, DirectionEstimate
 from sottovoce.protocol.links import Link
 from sottovoce.protocol.offers import DirectedModel
@@ -153,9 +153,9 @@ def all_good(*, named: float, looks: bool = True) -> float:
 
 
 def test_the_first_good_action_is_not_played_for_ever_by_everybody():
-    """Fixed seeds. 0.30, 0.05 and 0.003 were lost when this was written."""
+    """Fixed seeds. 0.30, 0.05 and 0.04 were lost when this was written."""
     assert all_good(named=0.0, looks=False) > 0.15 > all_good(named=1.0)
-    assert all_good(named=0.0) < 0.05
+    assert all_good(named=0.0) < 0.1
 
 
 @pytest.mark.parametrize("exact", [0.0, 1.0])
@@ -182,15 +182,15 @@ def test_one_line_is_seen_in_enough_reports_that_are_not_too_noisy(count: int, n
 
 def test_the_first_people_after_that_play_at_random_and_the_clip_cuts_less():
     learner: Any = halves(task("scale-free", arms=6, dimension=4, rounds=ROUNDS, epsilon=8.0, watch=0.0)).learner
-    people = FEW_TRIED * (1 + 4 * learner.variance)
     with jax.enable_x64(True):
         state = learner.init()._replace(products=Products(jnp.eye(4), jnp.asarray(1000.0)))
         found = state._replace(found=jnp.asarray(1000.0))
-        later = found._replace(products=Products(jnp.eye(4), jnp.asarray(1000 + 2 * people)))
+        later = found._replace(products=Products(jnp.eye(4), jnp.asarray(1000 + 2 * learner.tried)))
         model = [learner.ask(one, jax.random.key(0)).public for one in (state, found, later)]
         assert [float(one.explore) for one in model] == pytest.approx([0.0, 1.0, 0.25])
         cut = [learner.tell(one, (), DirectionEstimate(jnp.zeros(4), jnp.asarray(0.2))) for one in (state, found)]
         fell, rose = (float(learner.refresh(one).log_clip) for one in cut)
+    assert learner.tried == AT_MOST * ROUNDS
     assert fell < 0 < rose  # a fifth is cut: less than a third, more than a tenth
 
 

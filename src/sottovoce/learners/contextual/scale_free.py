@@ -41,7 +41,8 @@ Where candidates are the same few for everybody this is not enough: the first on
 for ever. Then nearly all people report along one line, and where noise is not loud this can be seen (`lines.py`). From
 then on the clip cuts the share `FEW_CUT`, which is small: where rewards are yes or no, a clip that cuts many makes all
 candidates look alike that are good more often than not. And the next `FEW_TRIED` (1 + v d) people play any candidate, v
-the variance of the noise of a coordinate; after n people one does with probability (that / n)^2.
+the variance of the noise of a coordinate, and at most `AT_MOST` of the horizon; after n people one does with
+probability (that / n)^2.
 
 Preset `rare` is for named actions where nearly all people give the lowest reward. From the prediction of the best
 reward theta would have to go far down, and where it has gone far its steps are long and noisy. So the link is the
@@ -76,8 +77,8 @@ SOON = 50.0
 """Of so many reports for each coordinate recent iterates weigh more."""
 LEAST_CUT, LOUD = 0.33, 30.0
 """Of candidates the clip cuts at most the share LEAST_CUT + v d / LOUD, which is below `cut` where noise is low."""
-FEW_CUT, FEW_TRIED = 0.1, 200.0
-"""Where all people choose among the same few candidates."""
+FEW_CUT, FEW_TRIED, AT_MOST = 0.1, 200.0, 1 / 40
+"""Where all people choose among the same few candidates; AT_MOST is of the horizon."""
 WIDEST = 20
 """With more coordinates it is not looked for: their products would slow simulations down."""
 
@@ -126,6 +127,8 @@ class ScaleFree:
     """The smallest clip, of half the range of rewards."""
     variance: float = 0.0
     """Of the noise of a reported coordinate."""
+    tried: float = 0.0
+    """How many people play any candidate where all choose among the same few."""
     looks: bool = False
     """Does it look whether all people choose among the same few candidates?"""
 
@@ -190,9 +193,8 @@ class ScaleFree:
 
     def _any(self, state: State) -> jax.Array:
         """The probability that any candidate is played, because all people choose among the same few."""
-        people = FEW_TRIED * (1 + self.variance * self.dimension)
         since = jnp.maximum(state.products.reports - state.found, 1.0)
-        return jnp.where(state.found > 0, jnp.minimum(1.0, (people / since) ** 2), 0.0)
+        return jnp.where(state.found > 0, jnp.minimum(1.0, (self.tried / since) ** 2), 0.0)
 
     def _followed(self, state: State, cut: jax.Array, time: jax.Array) -> jax.Array:
         """The clip, moved towards where it cuts as many of the residuals as it should."""
@@ -216,4 +218,5 @@ def build(task: Task, noise: Noise) -> ScaleFree:
     number["base"] = max(base, link.low) if link.name == "identity" else base  # not below all rewards
     number["least"] = float(task.tuning.get("least", LEAST_CLIP))
     number |= {"half": link.deviation, "rate": 1 / max(of_cut, 1.0), "steady": steady, "variance": deviation**2}
+    number["tried"] = min(FEW_TRIED * (1 + deviation**2 * d), AT_MOST * task.rounds)
     return ScaleFree(dimension=d, looks=stays and 1 < d <= WIDEST, **number)
