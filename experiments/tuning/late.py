@@ -50,7 +50,7 @@ def main() -> None:
         world = WORLDS[name]
         shape = {"arms": world.arms, "dimension": world.dimension, "rounds": rounds}
         for epsilon in EPSILONS:
-            declared = task("scale-free", **shape, epsilon=epsilon)
+            declared = task("scale-free", **shape, epsilon=epsilon, watch=0.0)
             run = {"rounds": rounds, "seeds": seeds, "seed": SEED, "checkpoints": 1}
             chosen = cases(declared, options.steady / STEADY, options.cuts)
             traces = simulate_grid(chosen, halves(declared).user, world, **run)

@@ -37,7 +37,12 @@ actions must be tried), a person tries something else.
   which nothing is known looks as good as can be. Otherwise the first one that is better than nothing would be played
   for ever. Where only one is right for a person and the others give nothing, no such help is needed.
 
-Where candidates are the same few for everybody this is not always enough.
+Where candidates are the same few for everybody this is not enough: the first one that is better than nothing is played
+for ever. Then nearly all people report along one line, and where noise is not loud this can be seen (`lines.py`). From
+then on the clip cuts the share `FEW_CUT`, which is small: where rewards are yes or no, a clip that cuts many makes all
+candidates look alike that are good more often than not. And the next `FEW_TRIED` (1 + v d) people play any candidate, v
+the variance of the noise of a coordinate, and at most `AT_MOST` of the horizon; after n people one does with
+probability (that / n)^2.
 
 Preset `rare` is for named actions where nearly all people give the lowest reward. From the prediction of the best
 reward theta would have to go far down, and where it has gone far its steps are long and noisy. So the link is the
@@ -56,6 +61,7 @@ import jax.numpy as jnp
 
 from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Offer, choose, configuration
+from sottovoce.learners.contextual.lines import Products, along_one_line, no_products, with_products
 from sottovoce.privacy.domains import DirectionEstimate
 from sottovoce.privacy.noise import Noise
 from sottovoce.protocol.links import link_of
@@ -71,6 +77,10 @@ SOON = 50.0
 """Of so many reports for each coordinate recent iterates weigh more."""
 LEAST_CUT, LOUD = 0.33, 30.0
 """Of candidates the clip cuts at most the share LEAST_CUT + v d / LOUD, which is below `cut` where noise is low."""
+FEW_CUT, FEW_TRIED, AT_MOST = 0.1, 200.0, 1 / 40
+"""Where all people choose among the same few candidates; AT_MOST is of the horizon."""
+WIDEST = 20
+"""With more coordinates it is not looked for: their products would slow simulations down."""
 
 
 class State(NamedTuple):
@@ -85,9 +95,12 @@ class State(NamedTuple):
     """Of the reports since the last model."""
     waiting: jax.Array
     """How many these are."""
+    products: Products
+    found: jax.Array
+    """After how many reports it was seen that all people choose among the same few candidates; 0 before that."""
 
 
-@configuration("dimension")
+@configuration("dimension", "looks")
 class ScaleFree:
     """Descent on directions; what is published is an average of the iterates."""
 
@@ -112,6 +125,12 @@ class ScaleFree:
     """What is added to <anchor, x> before the reward is predicted; `named`, unless the preset says another."""
     least: float = LEAST_CLIP
     """The smallest clip, of half the range of rewards."""
+    variance: float = 0.0
+    """Of the noise of a reported coordinate."""
+    tried: float = 0.0
+    """How many people play any candidate where all choose among the same few."""
+    looks: bool = False
+    """Does it look whether all people choose among the same few candidates?"""
 
     def init(self) -> State:
         zero, none = jnp.zeros(()), jnp.zeros(self.dimension)
@@ -124,6 +143,8 @@ class ScaleFree:
             reports=zero,
             sum=DirectionEstimate(none, zero),
             waiting=zero,
+            products=no_products(self.dimension if self.looks else 0),
+            found=zero,
         )
 
     def ask(self, state: State, key: Key) -> Offer:
@@ -131,7 +152,7 @@ class ScaleFree:
         tries = jnp.minimum(1.0, often / jnp.sqrt(jnp.maximum(state.reports, 1.0)))
         model = DirectedModel(
             theta=state.average,
-            explore=tries * self.named,
+            explore=jnp.maximum(tries * self.named, self._any(state)),
             anchor=state.iterate,
             clip=jnp.exp(state.log_clip),
             by_anchor=tries * (1 - self.named),
@@ -141,8 +162,9 @@ class ScaleFree:
         return Offer(model)
 
     def tell(self, state: State, memo: tuple, estimate: DirectionEstimate) -> State:
-        both = jax.tree.map(jnp.add, state.sum, DirectionEstimate(*estimate))
-        return state._replace(sum=both, waiting=state.waiting + 1)
+        told = DirectionEstimate(*estimate)
+        both, products = jax.tree.map(jnp.add, state.sum, told), with_products(state.products, told.direction)
+        return state._replace(sum=both, waiting=state.waiting + 1, products=products)
 
     def refresh(self, state: State) -> State:
         """One step for all that was told since the last model; the same state where that is nothing."""
@@ -151,6 +173,8 @@ class ScaleFree:
         step = state.farthest / jnp.sqrt(jnp.maximum(squares, 1e-300) * (1 + time / self.steady))
         iterate = state.iterate + step * mean.direction
         recency = self.recency + self.early / (1 + time / (SOON * self.dimension))
+        now = along_one_line(state.products, self.variance) * state.products.reports
+        found = jnp.where(state.found > 0, state.found, now)
         share = 1 - (state.reports / jnp.maximum(time, 1e-300)) ** (recency + 1)
         average = state.average + share * (iterate - state.average)
         after = State(
@@ -158,17 +182,25 @@ class ScaleFree:
             average=average,
             farthest=jnp.clip(jnp.sqrt(jnp.sum(average**2)), state.farthest, 2 * state.farthest),
             squares=squares,
-            log_clip=self._followed(state.log_clip, mean.cut, state.waiting, time),
+            log_clip=self._followed(state, mean.cut, time),
             reports=time,
             sum=jax.tree.map(jnp.zeros_like, state.sum),
             waiting=jnp.zeros_like(state.waiting),
+            products=state.products,
+            found=found,
         )
         return choose(state.waiting > 0, after, state)
 
-    def _followed(self, log_clip: jax.Array, cut: jax.Array, waiting: jax.Array, time: jax.Array) -> jax.Array:
-        """The clip, moved towards where it cuts `self.cut` of the residuals."""
-        move = self.rate * waiting / jnp.sqrt(jnp.maximum(time, 1e-300)) * (cut - self.cut)
-        moved = log_clip + jnp.clip(move, -math.log(2), math.log(2))
+    def _any(self, state: State) -> jax.Array:
+        """The probability that any candidate is played, because all people choose among the same few."""
+        since = jnp.maximum(state.products.reports - state.found, 1.0)
+        return jnp.where(state.found > 0, jnp.minimum(1.0, (self.tried / since) ** 2), 0.0)
+
+    def _followed(self, state: State, cut: jax.Array, time: jax.Array) -> jax.Array:
+        """The clip, moved towards where it cuts as many of the residuals as it should."""
+        wanted = jnp.where(state.found > 0, FEW_CUT, self.cut)
+        move = self.rate * state.waiting / jnp.sqrt(jnp.maximum(time, 1e-300)) * (cut - wanted)
+        moved = state.log_clip + jnp.clip(move, -math.log(2), math.log(2))
         return jnp.clip(moved, jnp.log(self.least * self.half), jnp.log(2 * self.half))
 
 
@@ -185,4 +217,6 @@ def build(task: Task, noise: Noise) -> ScaleFree:
     number["early"] = float(task.tuning.get("early", 0.0)) / (1 + deviation**2) if stays else 0.0
     number["base"] = max(base, link.low) if link.name == "identity" else base  # not below all rewards
     number["least"] = float(task.tuning.get("least", LEAST_CLIP))
-    return ScaleFree(dimension=d, half=link.deviation, rate=1 / max(of_cut, 1.0), steady=steady, **number)
+    number |= {"half": link.deviation, "rate": 1 / max(of_cut, 1.0), "steady": steady, "variance": deviation**2}
+    number["tried"] = min(FEW_TRIED * (1 + deviation**2 * d), AT_MOST * task.rounds)
+    return ScaleFree(dimension=d, looks=stays and 1 < d <= WIDEST, **number)
