@@ -61,7 +61,7 @@ import jax.numpy as jnp
 
 from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Offer, choose, configuration
-from sottovoce.learners.contextual.lines import Products, along_one_line, no_products, with_products
+from sottovoce.learners.contextual.lines import LOUDEST, Products, along_one_line, no_products, with_products
 from sottovoce.privacy.domains import DirectionEstimate
 from sottovoce.privacy.noise import Noise
 from sottovoce.protocol.links import link_of
@@ -219,4 +219,5 @@ def build(task: Task, noise: Noise) -> ScaleFree:
     number["least"] = float(task.tuning.get("least", LEAST_CLIP))
     number |= {"half": link.deviation, "rate": 1 / max(of_cut, 1.0), "steady": steady, "variance": deviation**2}
     number["tried"] = min(FEW_TRIED * (1 + deviation**2 * d), AT_MOST * task.rounds)
-    return ScaleFree(dimension=d, looks=stays and 1 < d <= WIDEST, **number)
+    looks = stays and 1 < d <= WIDEST and deviation**2 <= LOUDEST
+    return ScaleFree(dimension=d, looks=looks, **number)

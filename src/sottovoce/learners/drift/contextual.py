@@ -32,6 +32,7 @@ import jax.numpy as jnp
 from sottovoce.catalogue.task import Task
 from sottovoce.learners.base import Key, Learner, Offer, choose, configuration
 from sottovoce.learners.contextual import scale_free
+from sottovoce.learners.contextual.lines import Products, no_products, with_products
 from sottovoce.learners.drift.marks import Marks, added, closed, lengths, means, no_marks
 from sottovoce.privacy.domains import DirectionEstimate
 from sottovoce.privacy.noise import Noise
@@ -49,8 +50,7 @@ MEMORY = 4.0
 class State(NamedTuple):
     inner: scale_free.State
     marks: Marks
-    products: jax.Array
-    """The sum of all products of two coordinates of a report; empty where there are too many."""
+    products: Products
     alarms: jax.Array
     """How often it started again."""
 
@@ -64,8 +64,7 @@ class Comparing:
         return self.inner.ask(state.inner, key)
 
     def tell(self, state: Any, memo: tuple, estimate: DirectionEstimate) -> Any:
-        products = with_products(state.products, DirectionEstimate(*estimate).direction)
-        return state._replace(inner=self.inner.tell(state.inner, memo, estimate), products=products)
+        return state._replace(inner=self.inner.tell(state.inner, memo, estimate))
 
     def changes(self, state: Any) -> jax.Array:
         return state.alarms
@@ -85,7 +84,11 @@ class RestartingDescent(Comparing):
     def init(self) -> State:
         d = self.inner.dimension
         marks = no_marks((), len(lengths(self.horizon)), 1 + d)
-        return State(self.inner.init(), marks, no_products(d, WIDEST), jnp.zeros(()))
+        return State(self.inner.init(), marks, no_products(d if d <= WIDEST else 0), jnp.zeros(()))
+
+    def tell(self, state: State, memo: tuple, estimate: DirectionEstimate) -> State:
+        products = with_products(state.products, DirectionEstimate(*estimate).direction)
+        return super().tell(state, memo, estimate)._replace(products=products)
 
     def refresh(self, state: State) -> State:
         """A step, and a look for a change in all that was told since the last model."""
@@ -96,31 +99,19 @@ class RestartingDescent(Comparing):
         again = self.init()._replace(alarms=state.alarms + 1)
         return choose(state.inner.waiting > 0, choose(self._changed(marks, state.products), again, after), state)
 
-    def _changed(self, marks: Marks, products: jax.Array) -> jax.Array:
+    def _changed(self, marks: Marks, products: Products) -> jax.Array:
         before, recent = means(marks.before), means(marks.recent)
-        variance = variance_along(recent, products, marks.whole[0], self.deviation, self.inner.cut)
+        variance = variance_along(recent, products, self.deviation, self.inner.cut)
         rarity = self.level + jnp.log(self.horizon / lengths(self.horizon))
         longer = is_longer(recent, before, variance / reports(marks.recent), rarity)
         return jnp.any(longer & (reports(marks.before) >= self.age))
 
 
-def no_products(dimension: int, widest: int) -> jax.Array:
-    """Of no reports: the sum of all products of two coordinates; empty where there are too many."""
-    return jnp.zeros((dimension, dimension) if dimension <= widest else (0, 0))
-
-
-def with_products(products: jax.Array, direction: jax.Array) -> jax.Array:
-    """With those of one more report."""
-    return products + (jnp.outer(direction, direction) if products.size else 0.0)
-
-
-def variance_along(
-    vectors: jax.Array, products: jax.Array, count: jax.Array, deviation: float, cut: float
-) -> jax.Array:
+def variance_along(vectors: jax.Array, products: Products, deviation: float, cut: float) -> jax.Array:
     """The mean square of a report along each vector; `deviation` is that of the noise, `cut` the share of residuals."""
-    if not products.size:
+    if not products.sum.size:
         return jnp.asarray(deviation**2 + cut + (1 - cut) / 3)
-    squares = jnp.sum((vectors @ products) * vectors, axis=-1) / jnp.maximum(count, 1e-6)
+    squares = jnp.sum((vectors @ products.sum) * vectors, axis=-1) / jnp.maximum(products.reports, 1e-6)
     return squares / jnp.maximum(jnp.sum(vectors**2, axis=-1), 1e-300)
 
 
