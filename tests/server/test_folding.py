@@ -24,6 +24,7 @@ from sottovoce.privacy.levels.mechanism import Levels
 from sottovoce.privacy.mechanisms import noise_of
 from sottovoce.privacy.sphere.mechanism import Sphere
 from sottovoce.protocol.contract import DAY, Contract
+from sottovoce.protocol.errors import ConfigurationError
 from sottovoce.server.learn import compiled
 from sottovoce.server.learn.folding import CHUNK
 from sottovoce.server.learn.folding import Fold as FoldWithSecret
@@ -229,6 +230,33 @@ def test_reports_are_forgotten_after_a_base_and_nothing_learned_is_lost(tmp_path
     assert learning.catch_up() == []
     assert replay(store, row) == learning._news(row.number).state == killed._news(row.number).state
     assert store.count(row.number) == (120, 0)
+    store.close()
+
+
+def test_what_a_learner_with_other_numbers_kept_is_learned_again_from_the_journal(tmp_path: Path):
+    """As after an upgrade. Where the reports are forgotten that it learned from, the task is set aside."""
+    store = open_store(tmp_path)
+    row = created(store)
+    reports = [entry.report for entry in journal(row.contract, 90)]
+    store.append(reports[:60])
+    first = Folds(store)
+    first.catch_up()
+    first.finish()
+    kept = store.snapshot(row.number)
+    assert kept
+    store.save(row.number, kept._replace(state=kept.state + bytes(8)))
+    store.append(reports[60:])
+    again = Folds(store)
+    assert again.catch_up()[-1].learned == 90
+    assert replay(store, row) == again._news(row.number).state
+    again.bases([row.number])
+    base = store.snapshot(row.number)
+    assert base
+    store.save(row.number, base._replace(state=base.state[8:]))
+    store.append([report._replace(id=b"new" + report.id) for report in reports])
+    assert Folds(store).catch_up()[-1].broken
+    with pytest.raises(ConfigurationError, match=r"another version of the learner .* start that version"):
+        replay(store, row)
     store.close()
 
 

@@ -94,7 +94,7 @@ class Folds:
 
     def _fold(self, number: int) -> "Fold":
         if number not in self._folds:
-            self._folds[number] = fold_of(self._store, self._tasks[number], self._store.snapshot(number))
+            self._folds[number] = fold_of(self._store, self._tasks[number])
         return self._folds[number]
 
     def _read_own(self, number: int, most: int) -> News:

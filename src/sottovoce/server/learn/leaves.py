@@ -7,6 +7,8 @@ from typing import Any
 import jax
 import numpy as np
 
+from sottovoce.server.store.base import OtherNumbers
+
 
 def pack(tree: Any) -> bytes:
     """The numbers of a tree.
@@ -45,7 +47,7 @@ def unpack_rows(like: Any, payloads: Sequence[bytes]) -> Any:
     leaves, shape = jax.tree.flatten(like)
     found, start, width = [], 0, 8 * sum(int(np.prod(np.shape(leaf))) for leaf in leaves)
     if any(len(payload) != width for payload in payloads):
-        raise ValueError(f"expected {width} bytes, got {sorted({len(payload) for payload in payloads})}")
+        raise OtherNumbers(f"expected {width} bytes, got {sorted({len(payload) for payload in payloads})}")
     rows = np.frombuffer(b"".join(payloads), np.uint8).reshape(len(payloads), width)
     for leaf in leaves:
         dtype, end = np.dtype(getattr(leaf, "dtype", type(leaf))), start + 8 * int(np.prod(np.shape(leaf)))

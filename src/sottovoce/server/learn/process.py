@@ -17,7 +17,7 @@ from sottovoce.server.coordination import web_side_of
 from sottovoce.server.coordination.messages import News, WebSide, Wish
 from sottovoce.server.coordination.pipes import ADDRESS, WebProcess, only_one
 from sottovoce.server.learn.folds import LEAST, PASSING, Folds
-from sottovoce.server.learn.replaying import fold_of
+from sottovoce.server.learn.replaying import base_of
 from sottovoce.server.logs import log, to_stderr
 from sottovoce.server.store import is_shared, open_store
 from sottovoce.server.store.base import Deposed, Store, TaskRow
@@ -79,7 +79,7 @@ class Rehearsal:
         compiled.stay_on_cpu()
         compiled.keep_in(self._folder / "compiled")
         with jax.enable_x64(True), contextlib.suppress(Exception):  # what fails here is told when it matters
-            fold = fold_of(self._store, row, self._store.snapshot(row.number, base=True))
+            fold = base_of(self._store, row)
             for _ in fold.advance(self._store.entries(fold.seq, LEAST, row.number)):
                 pass
             fold.publish()

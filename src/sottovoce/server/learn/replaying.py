@@ -1,9 +1,11 @@
 """The journal again: what it gives from the base or from a later snapshot on, without what was rolled back."""
 
 import itertools
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from sottovoce.server.store.base import Publication, Snapshot, Store, TaskRow
+from sottovoce.protocol.errors import ConfigurationError
+from sottovoce.server.store.base import OtherNumbers, Publication, Snapshot, Store, TaskRow
 
 if TYPE_CHECKING:
     from sottovoce.server.learn.folding import Fold
@@ -12,8 +14,30 @@ AT_ONCE = 4096
 """Entries that are read together."""
 
 
-def fold_of(store: Store, task: TaskRow, snapshot: Snapshot | None) -> "Fold":
-    """A task as it was kept in this snapshot; without one as it begins."""
+def fold_of(store: Store, task: TaskRow) -> "Fold":
+    """A task as it was kept last; where another version of the learner kept it, all of the journal again."""
+    try:
+        return _kept(store, task, store.snapshot(task.number))
+    except OtherNumbers:
+        return replayed(store, task)
+
+
+def base_of(store: Store, task: TaskRow) -> "Fold":
+    """A task as it was where replay starts."""
+    base = store.snapshot(task.number, base=True)
+    try:
+        return _kept(store, task, base)
+    except OtherNumbers:
+        if base and base.seq:
+            raise ConfigurationError(
+                "another version of the learner learned from reports that are forgotten by now, and what it kept has "
+                "other numbers: start that version"
+            ) from None
+        return _kept(store, task, None)
+
+
+def _kept(store: Store, task: TaskRow, snapshot: Snapshot | None) -> "Fold":
+    """As it was kept in this snapshot; without one as it begins."""
     from sottovoce.server.learn.folding import Fold
 
     memos = {publication.version: publication.memo for publication in store.publications(task.number)}
@@ -33,8 +57,7 @@ def replayed(store: Store, task: TaskRow, most: int | None = None) -> "Fold":
 
     Then it starts from the newest snapshot that is not beyond them: what the base would give there is the same.
     """
-    near = None if most is None else store.snapshot(task.number, most=most)
-    fold = fold_of(store, task, near or store.snapshot(task.number, base=True))
+    fold = _before(store, task, most)
     for gap in store.gaps(task.number):
         if gap.after >= fold.seq:
             _read(fold, store, task, gap.after, most)
@@ -43,6 +66,14 @@ def replayed(store: Store, task: TaskRow, most: int | None = None) -> "Fold":
             resume(fold, gap.until)
     _read(fold, store, task, store.last(task.number), most)
     return fold
+
+
+def _before(store: Store, task: TaskRow, most: int | None) -> "Fold":
+    near = None if most is None else store.snapshot(task.number, most=most)
+    if near:
+        with suppress(OtherNumbers):
+            return _kept(store, task, near)
+    return base_of(store, task)
 
 
 def resume(fold: "Fold", until: int) -> Publication:

@@ -171,6 +171,10 @@ class Snapshot(NamedTuple):
     """On which it was saved, in days since 1970: a finer time would be one of the newest report. 0: nobody knows."""
 
 
+class OtherNumbers(ValueError):
+    """These bytes are not as many as the numbers that they should be: another version of a learner kept them."""
+
+
 class Kept(NamedTuple):
     """A snapshot without its state."""
 
