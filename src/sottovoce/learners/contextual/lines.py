@@ -5,7 +5,7 @@ E[r r'] is about E[w w'] + v I. M is the mean of the products less the noise. Th
 of the squares of its entries, is 1 if all w lie along one line, and the number of coordinates if they lie evenly.
 
 Where features are very uneven this number is small too, though all candidates are fresh. In two or three coordinates
-the two are hard to tell apart. `docs/defaults.md` says what that costs, and where the constants come from.
+the two are hard to tell apart. `docs/tuning.md` says what that costs, and where the constants come from.
 """
 
 from typing import NamedTuple

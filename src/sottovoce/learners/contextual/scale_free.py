@@ -50,7 +50,7 @@ logistic one (rewards 0 to 1), the prediction starts at the base -3, a reward of
 
 Such directions w are consistent for a model that is right: E[(y - g(<x, theta>)) w] = 0 at its theta, whatever w is
 computed from the features and what is public. No regret rate is proved here for the adaptive clip.
-`docs/defaults.md` says where the constants come from.
+`docs/tuning.md` says where the constants come from.
 """
 
 import math
