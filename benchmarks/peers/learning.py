@@ -129,8 +129,8 @@ def main() -> None:
     for world in options.world or SHAPES:
         rows = []
         for one in (one for one in CONTESTANTS if one.world == world):
-            row = one._asdict() | {"rounds": rounds, "version": version_of(one)}
-            rows.append(row | measured(one, rounds, seconds))
+            found = measured(one, rounds, seconds)  # installs it, if need be: only then it has a version
+            rows.append(one._asdict() | {"rounds": rounds, "version": version_of(one)} | found)
             print(f"{world}: {one.who}, {one.algorithm}: {len(rows)} of {sum(c.world == world for c in CONTESTANTS)}")
         with_ratios(rows)
         show(world, rows)
