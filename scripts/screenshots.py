@@ -102,7 +102,8 @@ def dashboard(folder: Path) -> Iterator[str]:
     port = str(free_port("127.0.0.1", 0))
     command = [sys.executable, "-m", "sottovoce", "serve", "--port", port, "--data", str(folder), "--rate", "0"]
     server = f"http://127.0.0.1:{port}"
-    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process, ExitStack() as stack:
+        stack.callback(process.terminate)  # whatever happens: leaving `Popen` waits for its end
         for task, people in LIVE.items():
             sottovoce("task", "create", f"experiments/live/{task}.toml", "--server", server)  # waits for the server
             sottovoce("devices", "--task", task, "--people", str(people), "--server", server)
@@ -110,7 +111,6 @@ def dashboard(folder: Path) -> Iterator[str]:
         time.sleep(3)  # until they are counted
         spread(folder / "journal.sqlite")
         yield f"{server}/dashboard#headline"
-        process.terminate()
 
 
 def forge(address: str, count: int) -> None:

@@ -30,7 +30,7 @@ class Products(NamedTuple):
 
     sum: jax.Array
     squares: jax.Array
-    """The sum of the squared lengths, which is the trace of `sum`."""
+    """The sum of the squared lengths: the trace of `sum`, kept because XLA gathers a diagonal slowly."""
     reports: jax.Array
 
 
